@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from scenes import SCENES, Scene, scene  # noqa: E402
 from scenes.chains import Chain, chains  # noqa: E402
 from scenes.fault_table import ALONE, CHAINED, Result, Table, key  # noqa: E402
-from scenes.faults import KILLED, Cell, cells, survey  # noqa: E402
+from scenes.faults import BROKER, KILLED, OUTAGES, TOGETHER, Cell, cells, survey  # noqa: E402
 from scenes.forked import Forks  # noqa: E402
 from scenes.lab import Kafka, Lab, begin_anew_where_disks_are_ours, may_mount  # noqa: E402
 
@@ -114,7 +114,8 @@ class _Matrix:
             self._all += len(wanted)
         if self._given.alone:
             return wanted
-        killed = [c for c in wanted if c.fault == KILLED and c.target is not None]
+        kills = (KILLED, *(fault for fault, by in TOGETHER.items() if by == KILLED))
+        killed = [c for c in wanted if c.fault in kills and c.target is not None]
         for chain in chains(killed)[0]:
             self._strike(chain)
         return [c for c in wanted if c not in killed]
@@ -200,17 +201,32 @@ class _Matrix:
 
     def _go_through_outages(self, chains: Sequence[Chain]) -> None:
         """Bring the chains to where the broker is to go, and let them recover, again and again."""
-        ways = [_Way(chain, self._lab) for chain in chains]
-        list(self._pool.map(_Way.go_on, ways))
-        while waiting := [way for way in ways if way.waits]:
-            self._lab.kafka.stop()
-            try:
-                list(self._pool.map(_Way.go_on, waiting))
-            finally:
-                self._lab.kafka.start()
-            list(self._pool.map(_Way.go_on, waiting))
-        for way in ways:
-            self._count_outages(way)
+        for _ in range(_CHAINS):
+            ways = [_Way(chain, self._lab) for chain in chains]
+            list(self._pool.map(_Way.go_on, ways))
+            while waiting := [way for way in ways if way.waits]:
+                for fault in OUTAGES:
+                    befallen = [w for w in waiting if w.waits and w.chain.befalls == fault]
+                    if befallen:
+                        self._without_a_broker(fault, befallen)
+                    list(self._pool.map(_Way.go_on, befallen))
+            for way in ways:
+                self._count_outages(way)
+            chains = [way.chain for way in ways if way.chain.left and way.chain.kills]
+            chains = [c for c in chains if not any(w.error for w in ways if w.chain is c)]
+            if not chains:
+                break
+
+    def _without_a_broker(self, fault: str, ways: Sequence[_Way]) -> None:
+        kafka = self._lab.kafka
+        if fault == BROKER:
+            kafka.kill()
+        else:
+            kafka.stop()
+        try:
+            list(self._pool.map(_Way.go_on, ways))
+        finally:
+            kafka.start()
 
     def _count_outages(self, way: _Way) -> None:
         chain = way.chain

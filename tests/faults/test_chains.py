@@ -2,11 +2,13 @@
 
 import os
 import signal
+import time
 
 from scenes import scene
 from scenes.chains import Chain, _was_over, chains
 from scenes.faults import Survey, cells, kills
 from scenes.points import Point, Target, _Passing, read_struck, read_trace, targets
+from scenes.spark_programs import EVENTS, begun_jobs, event_log
 
 KIND = scene("from-point-group")
 
@@ -51,6 +53,68 @@ def test_each_place_is_in_one_chain_or_alone_in_one():
     alone, _ = chains(every, alone=True)
     assert [len(c.left) for c in alone] == [1] * sum(len(c.left) for c in linked)
     assert all(isinstance(c, Chain) for c in alone)
+
+
+# One step that has Spark begin three jobs.
+PROGRAM = (
+    point(0, 0, "begin", "before"),
+    point(1, 0, "begin", "after"),
+    point(2, 0, "run", "before", 1.0),
+    Point(3, 0, "run", "after", 9.0, jobs=3),
+    point(4, 0, "done", "before"),
+    point(5, 0, "done", "after"),
+)
+
+
+def test_the_midst_of_a_program_is_half_of_its_jobs_and_its_driver_dies_in_the_worker_s_chain():
+    every = list(cells(scene("bounded-spark"), Survey(PROGRAM, PASSED)))
+    inside = [c for c in every if c.location == "step 0: inside run" and c.target]
+    assert {c.fault: (c.target.how, c.target.jobs) for c in inside} == {
+        "kill -9": ("inside", 2),
+        "kill -9 of the driver's Java": ("stop inside", 2),
+        "kill -9 of the driver's Python": ("stop inside", 2),
+        "kill -9 of an executor": ("stop inside", 2),
+        "kill -9 of the broker": ("stop inside", 2),
+    }
+    together = {c.fault: {cell.fault for cell in c.left} for c in chains(every)[0]}
+    assert together["kill -9"] == {c.fault for c in inside if "driver" in c.fault} | {"kill -9"}
+    assert together["broker down"] == {"broker down", "kill -9 of the broker"}
+    assert together["kill -9 of an executor"] == {"kill -9 of an executor"}
+    # Nothing of these without a program.
+    assert not any("kill -9 of" in c.fault for c in cells(KIND, Survey(PASSED, PASSED)))
+
+
+def test_a_place_is_struck_by_one_fault_after_another_as_the_run_is_resumed(tmp_path, monkeypatch):
+    struck = []
+    monkeypatch.setattr("scenes.points.stop", struck.append)
+    how = "stop inside"
+    goals = [Target(0, "run", "before", 0, how, 0.0), Target(0, "run", "before", 0, how, 0.0, 1)]
+    trace = tmp_path / "trace"
+    passing = _Passing(str(trace), None, "kill", goals)
+    record = passing.at_step(lambda this, position: None)
+    run = passing.wrap("run", lambda this: time.sleep(0.2))
+    for begun in (1, 2):
+        record(None, 0)
+        run(None)
+        assert read_struck(trace) == goals[:begun]
+        deadline = time.monotonic() + 5
+        while len(struck) < begun:
+            assert time.monotonic() < deadline
+    record(None, 0)
+    run(None)
+    assert struck == [os.getpid()] * 2
+
+
+def test_jobs_are_counted_of_the_programs_that_began_since(tmp_path):
+    event_log(tmp_path)
+    folder = tmp_path / EVENTS
+    job = '{"Event":"SparkListenerJobStart","Job ID":0}\n'
+    (folder / "local-1.inprogress").write_text(job)
+    count = begun_jobs(tmp_path)
+    (folder / "local-1.inprogress").rename(folder / "local-1")
+    assert count() == 0
+    (folder / "local-2.inprogress").write_text(job * 2 + "half a li")
+    assert count() == 2
 
 
 def test_the_first_target_that_is_passed_strikes_and_a_stop_leaves_the_others(

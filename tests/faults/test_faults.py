@@ -11,8 +11,11 @@ import pytest
 
 from headgate.store.rows import RunState
 from scenes import scene
+from scenes.chains import Chain
+from scenes.faults import BROKER, DRIVER, Cell
 from scenes.forked import Forks
 from scenes.lab import Kafka, Lab
+from scenes.points import Target
 
 pytestmark = pytest.mark.kafka
 
@@ -105,6 +108,21 @@ def test_a_broker_that_goes_away_in_the_midst_of_a_run(lab):
         lab.kafka.start()
         trial.finish(run)
         trial.scene.check_end()
+
+
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.parametrize("fault", [DRIVER, BROKER])
+def test_a_program_whose_driver_or_broker_is_killed_in_the_midst_of_its_work(lab, fault):
+    kind = scene("bounded-spark")
+    target = Target(2, "run", "before", 0, "stop inside", jobs=1)
+    chain = Chain(kind, fault, [Cell(kind, fault, "step 2: inside run", "resume", target=target)])
+    for _ in chain.run(lab):
+        if lab.kafka.is_up:
+            lab.kafka.kill()
+        else:
+            lab.kafka.start()
+    assert [c.fault for c in chain.struck] == [fault]
 
 
 @pytest.mark.long

@@ -109,6 +109,7 @@ class BoundedSpark(Scene):
     scenario = "bounded"
     engine = Engine.SPARK
     markers = ("kafka", "spark")
+    on_cluster = True
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         super().__init__(folder, bootstrap)
@@ -171,7 +172,7 @@ class BoundedSpark(Scene):
     ) -> None:
         """Write the registry, with small settings for Spark."""
         super().register(fields, commands, store)
-        self.config.write_text(spark_tables() + self.config.read_text())
+        self.config.write_text(spark_tables(self.folder, self.cluster) + self.config.read_text())
 
     def check_end(self) -> None:
         """It read to one bound, at which its checkpoint ends, and wrote what plain Python says."""

@@ -17,7 +17,19 @@ from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 from headgate.store.rows import RunState
-from scenes.faults import BEFALL, DOWN, FULL, LOCKED, Cell, go_on_without_a_broker, waits
+from scenes import spark_programs
+from scenes.faults import (
+    BEFALL,
+    EXECUTOR,
+    FULL,
+    KILLED,
+    LOCKED,
+    OUTAGES,
+    TOGETHER,
+    Cell,
+    go_on_without_a_broker,
+    waits,
+)
 from scenes.forked import Process
 from scenes.lab import Lab
 from scenes.points import Point, Target
@@ -28,6 +40,10 @@ from scenes.trial import Trial
 _MOST = 80
 # An effect that ended sooner than the kill in its midst came is tried so often again.
 _MISSES = 2
+# One of less than 10 ms, half of which this is, is not tried again: no kill would come in time.
+_SHORTEST = 0.005
+# What a run must survive without being resumed.
+_UNRESUMED = (LOCKED, EXECUTOR)
 
 
 @dataclass(slots=True)
@@ -42,44 +58,64 @@ class Chain:
     left: list[Cell]
     struck: list[Cell] = field(default_factory=list)
     seconds: float = 0.0
-    missed: Counter[tuple[str, int]] = field(default_factory=Counter)
+    missed: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     kills: int = 0
 
     @property
     def outage(self) -> bool:
         """Whether its run is a generator that wants the broker gone and back, in turns."""
-        return self.fault == DOWN
+        return self.fault in OUTAGES
+
+    @property
+    def befalls(self) -> str:
+        """The fault of the cell that was struck last."""
+        return self.struck[-1].fault
 
     def run(self, lab: Lab) -> Iterator[None]:
         """Strike as many of the cells as come about in one pipeline, and assert its end."""
         begun = time.monotonic()
         self.struck, self.kills = [], 0
         try:
-            with lab.trial(self.scene, small_disk=self.fault == FULL) as trial:
+            with lab.trial(
+                self.scene, small_disk=self.fault == FULL, on_cluster=self.fault == EXECUTOR
+            ) as trial:
                 yield from self._run(trial)
         finally:
             self.seconds = time.monotonic() - begun
 
     def _run(self, trial: Trial) -> Iterator[None]:
-        if self.fault in BEFALL or self.outage:
-            run = yield from self._befallen(trial)
-        else:
-            run = self._killed(trial, lambda: trial.apply(trial.plan()), in_undo=False)
+        run = yield from self._carried_out(trial, lambda: trial.apply(trial.plan()), in_undo=False)
         trial.scene.check_end()
         if trial.scene.no_rollback:
             trial.go_back(run)
         else:
-            self._killed(trial, lambda: trial.undo(run), in_undo=True)
+            yield from self._carried_out(trial, lambda: trial.undo(run), in_undo=True)
             trial.scene.check_undone()
 
-    def _killed(self, trial: Trial, begin: Callable[[], str], *, in_undo: bool) -> str:
-        """Carry out what `begin` queues, with workers that are killed one after another."""
+    def _carried_out(
+        self, trial: Trial, begin: Callable[[], str], *, in_undo: bool
+    ) -> Generator[None, None, str]:
+        """Carry out what `begin` queues, struck again and again; returns the run."""
         its = [c for c in self.left if c.in_undo == in_undo][:_MOST]
         worker = self._worker(trial, its)
         run = begin()
-        while self._dies(trial, worker, run):
-            self._was_struck(trial, its)
-            worker = self._worker(trial, its)
+        # Each fault may end a worker, and a run, once.
+        for _ in range(3 * len(its) + 1):
+            self._comes_to_stand(trial, worker, run)
+            if worker.state == "T":
+                cell = self._was_struck(trial, its)
+                yield from self._befall(trial, worker, cell)
+            elif not worker.lives:
+                if self.fault == KILLED:
+                    self._was_struck(trial, its)
+                worker = self._worker(trial, its)
+            elif trial.row(run).state in (RunState.FAILED, RunState.CANCELLED):
+                assert self.struck, f"it failed by itself\n{trial.said()}"
+                fault = self.struck[-1].fault
+                assert fault not in _UNRESUMED, f"it needs a resume\n{trial.said()}"
+                trial.resume(run)
+            else:
+                break
         trial.must_be_done(run)
         trial.end(worker)
         return run
@@ -90,87 +126,71 @@ class Chain:
         return trial.worker(wait=False, targets=goals, **patience)
 
     @staticmethod
-    def _dies(trial: Trial, worker: Process, run: str) -> bool:
-        """Wait until the worker is gone, True, or the run is over, False."""
+    def _comes_to_stand(trial: Trial, worker: Process, run: str) -> None:
+        """Wait until the worker is gone or stopped, or the run is over."""
         with trial.store() as store:
-            trial.wait(lambda: not worker.lives or not store.runs.get(run).state.is_active)
-        if trial.struck:
+            trial.wait(lambda: worker.state in ("", "T") or not store.runs.get(run).state.is_active)
+        if any(not target.how.startswith("stop") for target in trial.struck):
             # Killed in the midst of its last effect, it may have come to the run's end before.
             trial.passed(worker)
-        return not worker.lives
 
-    def _was_struck(self, trial: Trial, cells: list[Cell]) -> None:
-        """Take the cell at which the last worker was struck from those that are left."""
+    def _was_struck(self, trial: Trial, cells: list[Cell]) -> Cell | None:
+        """Take the cell at which the last worker was struck from those that are left, return it.
+
+        None where that was to be in the midst of an effect that was over, and is tried again.
+        """
         at = trial.struck
         assert at, f"a worker ended by itself\n{trial.said()}"
         cell = next(c for c in cells if c.target == at[-1])
         cells.remove(cell)
         self.left.remove(cell)
         self.kills += 1
-        place = (cell.location, at[-1].nth)
-        if _was_over(at[-1], trial.points) and self.missed[place] < _MISSES:
+        if _was_over(at[-1], trial.points):
+            place = (cell.fault, cell.location, at[-1].nth)
             self.missed[place] += 1
-            self.left.append(_sooner(cell))
-        else:
-            self.struck.append(cell)
+            is_tried = self.missed[place] <= _MISSES and at[-1].after >= _SHORTEST
+            if is_tried:
+                self.left.append(_sooner(cell))
+            # Who came behind it kills a worker all the same, but finds no Spark program.
+            if is_tried or at[-1].how != "inside":
+                return None
+        self.struck.append(cell)
+        return cell
 
-    def _befallen(self, trial: Trial) -> Generator[None, None, str]:
-        """Carry out the run, with the fault at each step; returns the run."""
-        its = list(self.left)
-        worker = self._worker(trial, its)
-        run = trial.apply(trial.plan())
-        # Each fault may end a worker, and a run, once.
-        for _ in range(3 * len(its) + 1):
-            self._comes_to_stand(trial, worker, run)
-            if worker.state == "T":
-                self._was_struck(trial, its)
-                yield from self._befall(trial, worker)
-            elif not worker.lives:
-                worker = self._worker(trial, its)
-            elif trial.row(run).state in (RunState.FAILED, RunState.CANCELLED):
-                assert self.fault != LOCKED, f"it needs a resume\n{trial.said()}"
-                trial.resume(run)
-            else:
-                break
-        trial.must_be_done(run)
-        trial.end(worker)
-        return run
-
-    @staticmethod
-    def _comes_to_stand(trial: Trial, worker: Process, run: str) -> None:
-        with trial.store() as store:
-            trial.wait(lambda: worker.state in ("", "T") or not store.runs.get(run).state.is_active)
-
-    def _befall(self, trial: Trial, worker: Process) -> Iterator[None]:
-        if self.outage:
+    def _befall(self, trial: Trial, worker: Process, cell: Cell | None) -> Iterator[None]:
+        if cell is None:
+            spark_programs.resume(worker.pid)
+        elif cell.fault in OUTAGES:
             yield
             go_on_without_a_broker(worker)
             yield
         else:
-            BEFALL[self.fault](trial, worker)
+            BEFALL[cell.fault](trial, worker)
 
 
 def _was_over(target: Target, points: Sequence[Point]) -> bool:
     """Return whether an effect had ended before the kill that was to be in its midst."""
     its = [p for p in points if (p.position, p.what) == (target.position, target.what)]
-    return target.how == "inside" and its[-1].side == "after"
+    return target.how.endswith("inside") and its[-1].side == "after"
 
 
 def _sooner(cell: Cell) -> Cell:
     assert cell.target is not None
-    return replace(cell, target=replace(cell.target, after=cell.target.after / 4))
+    after, jobs = max(cell.target.after / 4, _SHORTEST), (cell.target.jobs + 1) // 2
+    return replace(cell, target=replace(cell.target, after=after, jobs=jobs))
 
 
 def chains(cells: Iterable[Cell], *, alone: bool = False) -> tuple[list[Chain], list[Cell]]:
     """Return the chains of these cells, and those that can't be chained; `alone`: one cell each."""
 
     def key(cell: Cell) -> tuple[str, str]:
-        return cell.scene.name, cell.fault
+        # One pipeline is enough for faults that need nothing of their own.
+        return cell.scene.name, TOGETHER.get(cell.fault, cell.fault)
 
     every = list(cells)
     chained = [c for c in every if c.target is not None]
     groups = [[c] for c in chained]
     if not alone:
         groups = [list(g) for _, g in itertools.groupby(sorted(chained, key=key), key=key)]
-    made = [Chain(group[0].scene, group[0].fault, group) for group in groups]
+    made = [Chain(group[0].scene, key(group[0])[1], group) for group in groups]
     return made, [c for c in every if c.target is None]

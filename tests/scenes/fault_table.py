@@ -36,8 +36,16 @@ run and of its undo; the broker goes, the store is locked and the disk is full a
 Such a cell counts only where the fault did strike at that place and the end of the whole chain was
 proven. A place that no recovery comes by (an effect that had happened when the worker was killed is
 not done again) is struck in a further chain, and so is one inside an effect that was over before
-the kill came, up to three times: then the kill counts, though it came right behind the effect.
+the kill came, up to three times, or once where the effect takes less than 10 ms: then the kill
+counts, though it came right behind the effect.
 Where a chain ends badly, its last cells are run alone to find the guilty one, and that is counted.
+
+What strikes inside an effect that has Spark process data comes once half of its Spark jobs have
+begun, as Spark's event log says: Spark's start takes longer than the work. A driver is two
+processes, Java's and Python's, and each is killed while the worker lives. An executor is killed on
+a standalone cluster with two workers, and its run must be done without being resumed. The broker is
+killed, not stopped, while a program is at work. Both kinds of a driver's kills are in the chain of
+the worker's, and the broker's kill is in that of its stops.
 
 What is cancelled and undone ends a run, so it can't be chained: `--short` runs one such cell of
 each row. `--alone` runs no chains. Where no disk may be mounted, none is filled.

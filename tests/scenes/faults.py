@@ -13,9 +13,10 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
+from scenes import spark_programs
 from scenes.forked import Process
 from scenes.lab import Lab
 from scenes.points import Point, Target, targets
@@ -26,6 +27,18 @@ _SHORT_LOCK, _LONG_LOCK, _BUSY = 3.0, 6.0, 1.0
 _OUTAGE = 4.0
 LOCKED, LOCKED_LONG = "store locked for a while", "store locked for longer than one waits"
 KILLED, FULL, DOWN = "kill -9", "disk full", "broker down"
+# These befall a Spark program in the midst of its work; Python's process and Java's are one driver.
+DRIVER, PYTHON = "kill -9 of the driver's Java", "kill -9 of the driver's Python"
+EXECUTOR, BROKER = "kill -9 of an executor", "kill -9 of the broker"
+OUTAGES = (DOWN, BROKER)
+# What strikes one run, by the fault that says how: see `chains`.
+TOGETHER = {DRIVER: KILLED, PYTHON: KILLED, BROKER: DOWN}
+_PROGRAM_RECOVERIES = {
+    DRIVER: "resume",
+    PYTHON: "resume",
+    EXECUTOR: "Spark itself",
+    BROKER: "broker up, resume",
+}
 _RECOVERIES = {
     LOCKED: "the same worker",
     LOCKED_LONG: "resume",
@@ -90,7 +103,7 @@ def _killed(kind: type[Scene], found: Survey) -> Iterator[Cell]:
         target = replace(named[point.number], how=how)
         yield Cell(kind, KILLED, location, "next worker", target=target)
         if point.side == "after" or how == "inside":
-            yield Cell(kind, KILLED, location, "cancel, undo", _kill_and_undo(kind, point, how))
+            yield Cell(kind, KILLED, location, "cancel, undo", _kill_and_undo(kind, target))
     named = targets(found.undo)
     for point, how in kills(found.undo):
         location = f"{'inside' if how == 'inside' else point.side} {point.what}"
@@ -114,10 +127,10 @@ def kills(points: tuple[Point, ...]) -> Iterator[tuple[Point, str]]:
                 yield point, "inside" if point.side == "before" else "kill"
 
 
-def _kill_and_undo(kind: type[Scene], point: Point, how: str) -> Callable[[Lab], None]:
+def _kill_and_undo(kind: type[Scene], target: Target) -> Callable[[Lab], None]:
     def check(lab: Lab) -> None:
         with lab.trial(kind) as trial:
-            run = _struck(trial, point.number, how)
+            run = _struck(trial, target)
             if trial.row(run).state.is_active:
                 trial.cancel(run)
             trial.worker()
@@ -127,9 +140,9 @@ def _kill_and_undo(kind: type[Scene], point: Point, how: str) -> Callable[[Lab],
     return check
 
 
-def _struck(trial: Trial, number: int, how: str) -> str:
+def _struck(trial: Trial, target: Target) -> str:
     """Apply the plan with a worker that is killed; returns the run."""
-    worker = trial.worker(at=number, how=how)
+    worker = trial.worker(targets=[astuple(target)])
     run = trial.apply(trial.plan())
     trial.passed(worker)
     assert not worker.lives
@@ -153,6 +166,19 @@ def _befallen(kind: type[Scene], found: Survey) -> Iterator[Cell]:
     for fault, recovery in _RECOVERIES.items():
         for target in _begins(found):
             yield Cell(kind, fault, f"step {target.position}", recovery, target=target)
+    for fault, recovery in _PROGRAM_RECOVERIES.items():
+        for target in _programs(found) if fault != EXECUTOR or kind.on_cluster else ():
+            location = f"step {target.position}: inside {target.what}"
+            yield Cell(kind, fault, location, recovery, target=target)
+
+
+def _programs(found: Survey) -> Iterator[Target]:
+    """Yield the midst of each effect that has Spark process data."""
+    named = targets(found.run)
+    for point in found.run:
+        target = replace(named[point.number], how="stop inside")
+        if target.jobs and point.side == "before":
+            yield target
 
 
 def waits(fault: str) -> dict[str, float]:
@@ -237,9 +263,26 @@ def _race_for_a_run(kind: type[Scene]) -> Callable[[Lab], None]:
     return check
 
 
+def _kill_driver(find: Callable[[int], list[int]]) -> Callable[[Trial, Process], None]:
+    """Return what kills a driver's processes while the worker stands still."""
+
+    def befall(_trial: Trial, worker: Process) -> None:
+        spark_programs.kill(find(worker.pid))
+        spark_programs.resume(worker.pid)
+
+    return befall
+
+
+def _kill_executor(trial: Trial, worker: Process) -> None:
+    """Kill one of the two executors that work for the program."""
+    assert trial.scene.cluster is not None
+    spark_programs.kill(trial.scene.cluster.executors()[:1])
+    spark_programs.resume(worker.pid)
+
+
 def go_on_without_a_broker(worker: Process) -> None:
-    """Let the worker come upon the broker's absence."""
-    worker.signal(signal.SIGCONT)
+    """Let the worker, and its Spark programs, come upon the broker's absence."""
+    spark_programs.resume(worker.pid)
     time.sleep(_OUTAGE)
 
 
@@ -247,4 +290,7 @@ BEFALL: dict[str, Callable[[Trial, Process], None]] = {
     LOCKED: _lock_for(_SHORT_LOCK),
     LOCKED_LONG: _lock_for(_LONG_LOCK),
     FULL: _fill_for_a_while,
+    DRIVER: _kill_driver(spark_programs.drivers),
+    PYTHON: _kill_driver(spark_programs.programs),
+    EXECUTOR: _kill_executor,
 }

@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from headgate.gateway.kafka_broker.local_broker import NAME as BROKER
 from headgate.gateway.kafka_broker.local_broker import start_broker
@@ -19,8 +20,10 @@ from headgate.gateway.process.supervise import Supervisor
 from scenes.forked import Forks
 from scenes.scene import Scene
 from scenes.trial import Trial
+from standalone_cluster import Cluster, running_cluster
 
 _DISK = "16m"
+_ONE_CLUSTER = Lock()
 
 
 class Kafka:
@@ -31,9 +34,21 @@ class Kafka:
         self._supervisor = Supervisor()
         self.address = start_broker(self._supervisor, folder)
 
+    @property
+    def is_up(self) -> bool:
+        """Whether it runs."""
+        return self._supervisor.is_running(BROKER)
+
     def stop(self) -> None:
         """Stop it, as for an upgrade."""
         self._supervisor.stop(BROKER)
+
+    def kill(self) -> None:
+        """Kill it, as where its machine fails."""
+        child = self._supervisor.child(BROKER)
+        assert child is not None
+        os.kill(child.process.pid, signal.SIGKILL)
+        self.stop()
 
     def start(self) -> None:
         """Start it where it was."""
@@ -65,11 +80,20 @@ class Lab:
     forks: Forks
 
     @contextmanager
-    def trial(self, kind: type[Scene], *, small_disk: bool = False) -> Iterator[Trial]:
-        """Yield the scene at work in a new folder, whose `.headgate` may be a small disk."""
+    def trial(
+        self, kind: type[Scene], *, small_disk: bool = False, on_cluster: bool = False
+    ) -> Iterator[Trial]:
+        """Yield the scene at work in a new folder, whose `.headgate` may be a small disk.
+
+        `on_cluster`, its Spark programs run on a standalone cluster of its own.
+        """
         folder = Path(tempfile.mkdtemp(prefix=f"{kind.name}-", dir=self.folder))
-        with _small(folder / ".headgate") if small_disk else _nothing():
+        with ExitStack() as stack:
+            if small_disk:
+                stack.enter_context(_small(folder / ".headgate"))
             trial = Trial(kind(folder, self.kafka.address), self.forks)
+            if on_cluster:
+                trial.scene.cluster = stack.enter_context(_cluster(folder / "cluster"))
             try:
                 trial.scene.prepare()
                 yield trial
@@ -79,8 +103,11 @@ class Lab:
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+def _cluster(folder: Path) -> Iterator[Cluster]:
+    """Yield a cluster; there is one at a time, as its workers need a processor each."""
+    folder.mkdir()
+    with _ONE_CLUSTER, running_cluster(folder) as cluster:
+        yield cluster
 
 
 @contextmanager

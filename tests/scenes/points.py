@@ -13,22 +13,31 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
+from functools import partial
 from pathlib import Path
+from time import sleep
 from typing import Any
+
+from scenes.spark_programs import begun_jobs, stop
 
 # What only reads or talks is no point: a crash there is one after the point before.
 _NO_EFFECT = frozenset(
-    {"run", "note", "pause", "progress", "exists", "has_left", "tree_hash", "snapshot_folder"}
+    {
+        *("exists", "has_left", "tree_hash", "snapshot_folder", "read_record"),
+        *("staged_rows", "is_replaced", "is_restored"),
+    }
 )
 # At most so long after an effect began it is killed where `how` is `inside`.
 _INSIDE_SECONDS = 0.12
+_POLL_SECONDS = 0.03
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """A place in a run: `side` of `what` (an effect, or a journal entry) in step `position`.
 
-    `seconds` is when it was passed, by a clock of its own.
+    `seconds` is when it was passed, by a clock of its own; behind an effect, `jobs` is how many
+    jobs its Spark programs began.
     """
 
     number: int
@@ -36,6 +45,7 @@ class Point:
     what: str
     side: str
     seconds: float = 0.0
+    jobs: int = 0
 
     @property
     def is_entry(self) -> bool:
@@ -51,7 +61,8 @@ class Target:
     """A point whose number does not matter: the `nth` one of its kind, and what is done there.
 
     A worker that goes on where another one was killed passes fewer points, with other numbers.
-    Where `how` is `inside`, it is struck `after` so many seconds.
+    Where `how` is `inside` or `stop inside`, it is struck `after` so many seconds, or where `jobs`
+    is given once its Spark programs have begun so many.
     """
 
     position: int
@@ -60,6 +71,7 @@ class Target:
     nth: int
     how: str
     after: float = _INSIDE_SECONDS
+    jobs: int = 0
 
 
 def read_trace(trace: Path) -> list[Point]:
@@ -71,23 +83,23 @@ def read_trace(trace: Path) -> list[Point]:
 def targets(points: Sequence[Point]) -> dict[int, Target]:
     """Return the targets of a run that passed these points, by the point's number.
 
-    The midst of an effect is after half of the time that it took there.
+    The midst of an effect is after half of the time, or of the Spark jobs, that it took there.
     """
     seen: Counter[tuple[int, str, str]] = Counter()
     found = {}
     for number, point in enumerate(points):
         name = (point.position, point.what, point.side)
-        after = min(_took(points[number:]) / 2, _INSIDE_SECONDS)
-        found[point.number] = Target(*name, seen[name], "kill", after)
+        end = _end(points[number:])
+        after = min((end.seconds - point.seconds) / 2, _INSIDE_SECONDS)
+        found[point.number] = Target(*name, seen[name], "kill", after, (end.jobs + 1) // 2)
         seen[name] += 1
     return found
 
 
-def _took(points: Sequence[Point]) -> float:
-    """Return how long what begins at the first of these points took."""
+def _end(points: Sequence[Point]) -> Point:
+    """Return where what begins at the first of these points ended."""
     first = points[0]
-    ends = (p.seconds for p in points if p.what == first.what and p.side == "after")
-    return next(ends, first.seconds) - first.seconds
+    return next((p for p in points if p.what == first.what and p.side == "after"), first)
 
 
 def read_struck(trace: Path) -> list[Target]:
@@ -108,16 +120,23 @@ class _Passing:
         self, trace: str, at: int | str | None, how: str, targets: Iterable[Target]
     ) -> None:
         self._trace, self._at, self._how = trace, at, how
-        self._targets = {replace(t, how="", after=0.0): t for t in targets}
+        self._targets: dict[Target, list[Target]] = {}
+        for target in targets:
+            name = replace(target, how="", after=0.0, jobs=0)
+            self._targets.setdefault(name, []).append(target)
         self._count, self._position = 0, -1
         self._seen: Counter[tuple[int, str, str]] = Counter()
         self._lock = threading.Lock()
+        # Of the effect that is under way.
+        self._jobs, self._over = begun_jobs(), threading.Event()
 
     def at_step(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap what is first asked of a step, also of one that another process has begun."""
 
         def asking(this: Any, position: int) -> Any:
             self._position = position
+            # What a resumed run passes again is once more the first one of its kind.
+            self._seen = Counter({n: k for n, k in self._seen.items() if n[0] != position})
             return call(this, position)
 
         return asking
@@ -126,19 +145,24 @@ class _Passing:
         def passing(this: Any, *args: Any, **kwargs: Any) -> Any:
             if what in ("begin", "done"):
                 self._position = args[0]
+            jobs, over = self._jobs, self._over = begun_jobs(), threading.Event()
             self._hit(what, "before")
-            result = call(this, *args, **kwargs)
-            self._hit(what, "after")
+            try:
+                result = call(this, *args, **kwargs)
+            finally:
+                over.set()
+            self._hit(what, "after", jobs())
             return result
 
         return passing
 
-    def _hit(self, what: str, side: str) -> None:
+    def _hit(self, what: str, side: str, jobs: int = 0) -> None:
         with self._lock:
-            point = Point(self._count, self._position, what, side, time.monotonic())
+            point = Point(self._count, self._position, what, side, time.monotonic(), jobs)
             self._count += 1
             name = (point.position, what, side)
-            target = self._targets.pop(Target(*name, self._seen[name], "", 0.0), None)
+            its = self._targets.get(Target(*name, self._seen[name], "", 0.0))
+            target = its.pop(0) if its else None
             self._seen[name] += 1
         with open(self._trace, "a") as file:  # noqa: PTH123
             file.write(json.dumps(asdict(point)) + "\n")
@@ -146,26 +170,32 @@ class _Passing:
             self._at = None
             self._strike(self._how)
         elif target is not None:
-            if target.how != "stop":
+            if not target.how.startswith("stop"):
                 # It dies of this one, perhaps a moment later.
                 self._targets.clear()
             with _struck(Path(self._trace)).open("a") as file:
                 file.write(json.dumps(astuple(target)) + "\n")
-            self._strike(target.how, target.after)
+            self._strike(target.how, target.after, target.jobs)
 
-    def _strike(self, how: str, after: float = _INSIDE_SECONDS) -> None:
-        match how:
-            case "kill":
-                os.kill(os.getpid(), signal.SIGKILL)
-            case "inside":
-                threading.Thread(target=_kill_soon, args=(after,), daemon=True).start()
-            case "stop":
-                # The one who watches does something to the world, and lets it go on.
-                os.kill(os.getpid(), signal.SIGSTOP)
+    def _strike(self, how: str, after: float = _INSIDE_SECONDS, jobs: int = 0) -> None:
+        # Stopped, the one who watches does something to the world, and lets it go on.
+        number = signal.SIGSTOP if how.startswith("stop") else signal.SIGKILL
+        if how.endswith("inside"):
+            over = self._over
+            wait = partial(_until_begun, self._jobs, jobs, over) if jobs else partial(sleep, after)
+            act = partial(stop, os.getpid()) if number is signal.SIGSTOP else _die
+            threading.Thread(target=lambda: (wait(), act()), daemon=True).start()
+        else:
+            os.kill(os.getpid(), number)
 
 
-def _kill_soon(seconds: float) -> None:
-    time.sleep(seconds)
+def _until_begun(count: Callable[[], int], jobs: int, over: threading.Event) -> None:
+    """Wait until so many jobs were begun, or the effect was over before."""
+    while count() < jobs and not over.wait(_POLL_SECONDS):
+        pass
+
+
+def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -183,8 +213,9 @@ def install(
     A point is given by its number or as it is written, as `after begin of step 2`; it strikes once.
     Of `targets`, each as the fields of a `Target`, that one strikes which comes first, and a `stop`
     leaves the others to come. `how`: `kill` is SIGKILL at once, `inside` a moment later, in the
-    midst of what begins there, `stop` is SIGSTOP. `busy_seconds` is how long the store is waited
-    for, `recoveries` how often a run is taken up again, where not as usual.
+    midst of what begins there, `stop` and `stop inside` are SIGSTOP, of its Spark programs, too.
+    `busy_seconds` is how long the store is waited for, `recoveries` how often a run is taken up
+    again, where not as usual.
     """
     from headgate.worker.run_journal import RunJournal
 
@@ -213,7 +244,9 @@ def _effects() -> Iterator[tuple[type, str]]:
     from headgate.gateway.adapters.schedules import ScheduleAdapter
     from headgate.gateway.adapters.schema_registry import SchemaAdapter
     from headgate.gateway.adapters.sinks import SinkAdapter
+    from headgate.gateway.adapters.spark_jobs import SparkJobAdapter
     from headgate.gateway.adapters.state import StateAdapter
+    from headgate.gateway.adapters.tables import TableAdapter
     from headgate.reprocess.ports.checkpoint_location import RemoteCheckpointApplier
     from headgate.reprocess.ports.checkpoints import CheckpointApplier
     from headgate.reprocess.ports.dead_letters import DeadLetterApplier
@@ -224,7 +257,9 @@ def _effects() -> Iterator[tuple[type, str]]:
     from headgate.reprocess.ports.schedules import ScheduleApplier
     from headgate.reprocess.ports.schema_registry import SchemaApplier
     from headgate.reprocess.ports.sinks import SinkApplier
+    from headgate.reprocess.ports.spark_jobs import SparkJobApplier
     from headgate.reprocess.ports.state import StateApplier
+    from headgate.reprocess.ports.tables import TableApplier
 
     pairs = {
         CheckpointApplier: CheckpointAdapter,
@@ -237,7 +272,9 @@ def _effects() -> Iterator[tuple[type, str]]:
         ScheduleApplier: ScheduleAdapter,
         SchemaApplier: SchemaAdapter,
         SinkApplier: SinkAdapter,
+        SparkJobApplier: SparkJobAdapter,
         StateApplier: StateAdapter,
+        TableApplier: TableAdapter,
     }
     for port, adapter in pairs.items():
         for name in vars(port):

@@ -19,6 +19,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from headgate.model.version import Engine
 from scenes.generations import Generation, generations, wrong_reading
 from scenes.records import Part, Writer, make_topic, read_all, write_history
+from standalone_cluster import Cluster
 
 STAND_IN = Path(__file__).parent / "stand_in.py"
 # A killed process that nobody has reaped yet runs no more: its state is Z.
@@ -41,6 +42,9 @@ class Scene(ABC):
     pipeline: ClassVar[str] = "scene"
     # What the undo of a whole run is refused with; empty where one puts all back.
     no_rollback: ClassVar[str] = ""
+    # Whether its Spark programs may run on a cluster, which is then `cluster`.
+    on_cluster: ClassVar[bool] = False
+    cluster: Cluster | None = None
     # How long a run may take: up to a minute and a half for a stop, three for a start.
     run_seconds: ClassVar[float] = 240.0
 

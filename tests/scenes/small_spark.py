@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+from scenes.spark_programs import event_log
+from standalone_cluster import Cluster
 
 # Compiling code for so few rows would cost more than it gives back.
 SMALL = {
@@ -15,10 +19,12 @@ SMALL = {
 }
 
 
-def spark_tables() -> str:
-    """Return the tables of headgate.toml for it."""
-    lines = (f"{json.dumps(key)} = {json.dumps(value)}" for key, value in SMALL.items())
-    return "\n".join(("[spark]", 'master = "local[2]"', "[spark.config]", *lines, ""))
+def spark_tables(folder: Path, cluster: Cluster | None = None) -> str:
+    """Return the tables of headgate.toml for it; programs log their events below `folder`."""
+    master = cluster.master if cluster else "local[2]"
+    settings = SMALL | (cluster.config if cluster else {}) | event_log(folder)
+    lines = (f"{json.dumps(key)} = {json.dumps(value)}" for key, value in settings.items())
+    return "\n".join(("[spark]", f"master = {json.dumps(master)}", "[spark.config]", *lines, ""))
 
 
 def submit_options() -> str:

@@ -57,6 +57,7 @@ class _Processing(Scene):
 
     engine = Engine.SPARK
     markers = ("kafka", "spark")
+    on_cluster = True
     function = "by_city"
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
@@ -87,7 +88,7 @@ class _Processing(Scene):
         entry_point = f"by_city:{self.function}"
         self.register({"checkpoint": "checkpoint", "entry_point": entry_point}, {})
         with self.config.open("a") as file:
-            file.write(spark_tables())
+            file.write(spark_tables(self.folder, self.cluster))
         capture = ("capture", entry_point, "--pipeline", self.pipeline)
         command = [sys.executable, "-m", "headgate.cli.main", "--config", str(self.config)]
         subprocess.run(

@@ -61,6 +61,7 @@ class OnlineUpgradeSpark(Scene):
     scenario = "online-upgrade"
     engine = Engine.SPARK
     markers = ("kafka", "spark")
+    on_cluster = True
     # Seven starts of Spark, of which other cells have theirs at the same time.
     run_seconds = 600.0
 
@@ -102,7 +103,7 @@ class OnlineUpgradeSpark(Scene):
         given = {"checkpoint": "checkpoint", "entry_point": "jobs:first"}
         self.register(given, commands)
         with self.config.open("a") as file:
-            file.write(spark_tables())
+            file.write(spark_tables(self.folder, self.cluster))
         self._capture()
         self._writer = Writer(self.bootstrap, self._topic, 2)
         assert self.shell(commands["start"]) == 0, "the query does not start"
