@@ -1,9 +1,9 @@
 """Run every scene under every fault, print the table, write docs/faults.md.
 
-`python scripts/faults.py [SCENE...] [--fault WORD] [--where WORD] [--short] [--alone] [--open]
-[--jobs N] [--table FILE]`. Without a scene's name all of tests/scenes are run. The table is written
-after each chain and cell and says how many of a row's cells were run; it keeps the rows that a run
-does not run again, each with its day. Exit 1 where a cell went wrong.
+`python scripts/faults.py [SCENE...] [--fault WORD] [--where WORD] [--short] [--chains]
+[--alone] [--open] [--jobs N] [--table FILE]`. Without a scene's name all of tests/scenes are run.
+The table is written after each chain and cell and says how many of a row's cells were run; it keeps
+the rows that a run does not run again, each with its day. Exit 1 where a cell went wrong.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--fault", default="", help="only faults whose name holds this word")
     parser.add_argument("--where", default="", help="only places whose name holds this word")
     parser.add_argument("--short", action="store_true", help="one of each row that has no chain")
+    parser.add_argument("--chains", action="store_true", help="only what is struck in chains")
     parser.add_argument("--alone", action="store_true", help="each cell in a run of its own")
     parser.add_argument("--open", action="store_true", help="not what was run whole, and well")
     parser.add_argument("--jobs", type=int, default=4, help="cells at a time (default 4)")
@@ -137,6 +138,8 @@ class _Matrix:
     def _chosen(self, found: Iterable[Cell]) -> list[Cell]:
         given = self._given
         wanted = [c for c in found if given.fault in c.fault and given.where in c.location]
+        if given.chains:
+            wanted = [c for c in wanted if c.target is not None]
         if given.open:
             wanted = [c for c in wanted if not self._is_whole(c)]
         if given.short:
