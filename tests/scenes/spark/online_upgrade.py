@@ -80,10 +80,10 @@ class OnlineUpgradeSpark(Scene):
         """The other version, compared without the field in which it names itself.
 
         The running version is named: of what a worker observes, a checkpoint, nobody knows the
-        key columns.
+        key columns. A batch comes every 4 s, and on a busy machine Spark starts for a minute.
         """
         versions = (f"--before={self.pipeline}@1", "--after=jobs:second")
-        return (*versions, "--keys=id", "--ignore=by", "--compare-for=3")
+        return (*versions, "--keys=id", "--ignore=by", "--compare-for=3", "--max-lag=60")
 
     def prepare(self) -> None:
         """Start the query in a process of its own, and store its version."""
