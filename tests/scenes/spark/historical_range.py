@@ -218,7 +218,8 @@ class HistoricalRangeTable(HistoricalRangeSpark):
         kept = {city for _, city, _, note in rows if note == "kept"}
         assert kept == {row[1] for row in self._old}, "a replaced row lost its other values"
         assert ("old", -1) in {(city, n) for _, city, n, _ in rows}
-        found = [r for r in rows if r[1] != "old"]
+        # A city whose records of that window came late has no result there, and keeps its row.
+        found = [r for r in rows if r[2] != -1]
         return Counter({(int(at.timestamp() * 1000), city): n for at, city, n, _ in found})
 
     def check_undone(self) -> None:
