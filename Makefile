@@ -10,6 +10,10 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 REAL := kafka or spark or browser or stack or remote
 PROCESSES ?= $(shell awk '/^MemAvailable/ {n = int($$2 / 4194304)} \
 	END {print (n < 2 ? 2 : (n > 4 ? 4 : n))}' /proc/meminfo 2>/dev/null)
+# Only modules that have such tests: each process collects what it is given, which takes a minute
+# for all.
+REAL_MODULES = $(shell grep -rlE 'mark\.(kafka|spark|browser|stack|remote)\b' tests \
+	--include='test_*.py' --include=conftest.py | sed 's|/conftest.py$$||' | sort)
 SPREAD = -n $(or $(PROCESSES),3) --dist loadfile --no-loadscope-reorder
 # The tests that failed in either run, one a line (tests/conftest.py).
 FAILED := .cache/failed-tests
@@ -34,7 +38,7 @@ ifdef ARGS
 else
 	@rm -f $(FAILED); export TEST_FAILURES=$(FAILED); $(QUICK_JAVA); \
 	$(PYTEST) -q -n auto $(SLOWEST) -m "not ($(REAL) or long)"; units=$$?; \
-	$(PYTEST) -q $(SPREAD) $(SLOWEST) -m "($(REAL)) and not long"; real=$$?; \
+	$(PYTEST) -q $(SPREAD) $(SLOWEST) -m "($(REAL)) and not long" $(REAL_MODULES); real=$$?; \
 	[ ! -s $(FAILED) ] || { echo "make test: failed are"; cat $(FAILED); } >&2; \
 	echo "make test: exit $$units without servers, exit $$real with them" >&2; \
 	[ $$units = 0 ] && [ $$real = 0 ]
