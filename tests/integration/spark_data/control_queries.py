@@ -1,4 +1,4 @@
-"""Functions over orders for tests of reports and progress."""
+"""Functions over orders for tests of reports, progress and rate limits."""
 
 import os
 import time
@@ -59,6 +59,19 @@ def counted(spark):
     return (
         rows.writeStream.outputMode("update")
         .format("kafka")
+        .option("kafka.bootstrap.servers", os.environ["ORDERS_BROKER"])
+        .option("topic", os.environ["TOTALS_TOPIC"])
+        .start()
+    )
+
+
+def clocked(spark):
+    """The orders as JSON, each with the moment at which it was processed."""
+    now = f.udf(lambda _: time.time(), "double")
+    rows = orders(spark).withColumn("processed", now("id"))
+    return (
+        rows.select("at", f.to_json(f.struct("id", "processed")).alias("value"))
+        .writeStream.format("kafka")
         .option("kafka.bootstrap.servers", os.environ["ORDERS_BROKER"])
         .option("topic", os.environ["TOTALS_TOPIC"])
         .start()

@@ -21,11 +21,13 @@ from headgate.views.words.estimate import estimate_lines, truth, truth_words
 STEPS = (RecordOffsets(group="g"),)
 
 
-def plan(**impact):
+def plan(options=None, **impact):
     given = {"to_read": {"orders": 6000}, "records": {"orders": 0}, "total": 0,
              "bytes_total": 60_000, "bytes_how": "measured", "seconds": None,
              "seconds_how": "unknown: nobody reports a rate"}  # fmt: skip
-    return Plan(scenario="bounded", pipeline="p", steps=STEPS, impact=given | impact)
+    return Plan(
+        scenario="bounded", pipeline="p", steps=STEPS, impact=given | impact, options=options or {}
+    )
 
 
 @pytest.fixture
@@ -35,10 +37,10 @@ def context(tmp_path):
     return open_context(str(file))
 
 
-def add_run(context, *, took, records, rate, scenario="bounded", state=RunState.DONE):
+def add_run(context, *, took, records, rate, scenario="bounded", state=RunState.DONE, options=None):
     """Store a run of 2026 that took so many seconds, and processed at such a rate."""
     with closing(open_store(context.store_url)) as store:
-        made = plan()
+        made = plan(options)
         new = NewRun(scenario=scenario, pipeline="p", plan_hash=made.hash, plan=dump_plan(made),
                      resources=())  # fmt: skip
         run = store.runs.enqueue(new, by="ann", action="apply")
@@ -87,6 +89,25 @@ def test_without_earlier_runs_the_duration_is_unknown_with_the_reason(context):
 def test_a_reported_rate_gives_a_range(context):
     found = estimate_plan(context, plan(seconds=100.0, seconds_how="60 records/s are read"))
     assert (found.expected, found.low, found.high) == (100.0, 75.0, 125.0)
+
+
+def test_a_rate_limit_makes_a_run_longer_and_says_nothing_of_other_runs(context):
+    limited = plan({"rate": 40})
+    add_run(context, took=61, records=4100, rate=100)
+    add_run(context, took=400, records=4100, rate=10, options={"rate": 10})
+    assert estimate_plan(context, plan()).expected == 20 + 6000 / 100
+    found = estimate_plan(context, limited)
+    assert found.expected == 20 + 6000 / 40
+    assert found.how == "40 records/s (the rate limit) and start-up measured in one earlier run"
+    faster = estimate_plan(context, plan({"rate": 500}))
+    assert (faster.expected, "limit" in faster.how) == (80.0, False)
+
+
+def test_a_reported_rate_above_the_limit_gives_the_limit(context):
+    given = {"seconds": 100.0, "seconds_how": "60 records/s are read"}
+    found = estimate_plan(context, plan({"rate": 30}, **given))
+    assert (found.expected, found.how) == (200.0, "30 records/s (the rate limit)")
+    assert estimate_plan(context, plan({"rate": 90}, **given)).expected == 100.0
 
 
 def test_it_is_stored_with_the_plan_once_and_read_back(context):

@@ -77,13 +77,24 @@ class BoundSources:
     `at_once` is the largest number of offsets in a batch, None for the query's own. CaptureError
     if a source isn't Kafka: nothing else can be bound. With `ends`, each batch ends at one of them,
     in their order, whatever limit the query has. An end that repeats the one before it makes the
-    query run a no-data batch, if it needs one, or end. Other `ends` count at the next start.
+    query run a no-data batch, if it needs one, or end. Other `ends` count at the next start. `rate`
+    is the largest number of offsets per second.
     """
 
     def __init__(
-        self, spark: Any, df: Any, at_once: int | None, ends: Sequence[Offsets] = ()
+        self,
+        spark: Any,
+        df: Any,
+        at_once: int | None,
+        ends: Sequence[Offsets] = (),
+        rate: int | None = None,
     ) -> None:
         self._jvm = spark._jvm
+        self._pace = self._jvm.java.util.HashMap()
+        if rate is not None:
+            if rate < 1:
+                raise CaptureError(f"--rate: expected 1 or more, found {rate}")
+            self._pace.put("rate", rate)
         self.ends = ends
         queue = self._jvm.java.util.concurrent.LinkedBlockingQueue
         self._made, self._ready = queue(), queue()
@@ -123,7 +134,8 @@ class BoundSources:
         replaced = self._jvm.java.util.HashMap(shared)
         for name, value in self.replaced(leaf).items():
             replaced.put(name, value)
-        given = (leaf.table(), self.count, replaced, self._made, self._ready, self._stopping)
+        shared = (self._made, self._ready, self._stopping, self._pace)
+        given = (leaf.table(), self.count, replaced, *shared)
         self.count += 1
         return constructor.newInstance(_array(self._jvm, given))
 

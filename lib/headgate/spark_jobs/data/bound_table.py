@@ -5,6 +5,10 @@ was killed would end at later ones. `BoundTable` hands the stream over before it
 (`made`), and waits until its end was set (`ready`). After `stopping` it has no further data, so the
 query ends between two batches. A queue in place of `ready`'s answer has the end of each batch, one
 after the other; the query ends after the last.
+
+With `rate` in `pace` (offsets per second, of all sources), a batch begins once the time for its
+records has passed. A batch whose end is not given has the records of the time since the one before
+it, of 1 to 10 seconds; so a query whose batches take long keeps the rate, too.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.read.InputPartition;
@@ -42,15 +48,17 @@ public class BoundTable implements SupportsRead {
   private final BlockingQueue made;
   private final BlockingQueue ready;
   private final AtomicBoolean stopping;
+  private final Map pace;
 
   public BoundTable(Object table, Object number, Object replaced, Object made, Object ready,
-                    Object stopping) {
+                    Object stopping, Object pace) {
     this.table = (SupportsRead) table;
     this.number = (Integer) number;
     this.replaced = (Map) replaced;
     this.made = (BlockingQueue) made;
     this.ready = (BlockingQueue) ready;
     this.stopping = (AtomicBoolean) stopping;
+    this.pace = (Map) pace;
   }
 
   public String name() { return table.name(); }
@@ -72,7 +80,7 @@ public class BoundTable implements SupportsRead {
       if (!"".equals(entry.getValue())) given.put(entry.getKey(), entry.getValue());
     }
     final Scan scan = table.newScanBuilder(new CaseInsensitiveStringMap(given)).build();
-    final BoundScan bound = new BoundScan(scan, number, made, ready, stopping);
+    final BoundScan bound = new BoundScan(scan, number, made, ready, stopping, pace);
     return new ScanBuilder() {
       public Scan build() { return bound; }
     };
@@ -84,14 +92,16 @@ public class BoundTable implements SupportsRead {
     private final BlockingQueue made;
     private final BlockingQueue ready;
     private final AtomicBoolean stopping;
+    private final Map pace;
 
     BoundScan(Scan scan, Integer number, BlockingQueue made, BlockingQueue ready,
-              AtomicBoolean stopping) {
+              AtomicBoolean stopping, Map pace) {
       this.scan = scan;
       this.number = number;
       this.made = made;
       this.ready = ready;
       this.stopping = stopping;
+      this.pace = pace;
     }
 
     public StructType readSchema() { return scan.readSchema(); }
@@ -100,7 +110,8 @@ public class BoundTable implements SupportsRead {
     public CustomTaskMetric[] reportDriverMetrics() { return scan.reportDriverMetrics(); }
     public Scan.ColumnarSupportMode columnarSupportMode() { return scan.columnarSupportMode(); }
     public MicroBatchStream toMicroBatchStream(String checkpoint) {
-      return new BoundStream(scan.toMicroBatchStream(checkpoint), number, made, ready, stopping);
+      MicroBatchStream stream = scan.toMicroBatchStream(checkpoint);
+      return new BoundStream(stream, number, made, ready, stopping, pace);
     }
   }
 
@@ -111,15 +122,17 @@ public class BoundTable implements SupportsRead {
     private final BlockingQueue made;
     private final BlockingQueue ready;
     private final AtomicBoolean stopping;
+    private final Map pace;
     private Queue ends;
 
     BoundStream(MicroBatchStream stream, Integer number, BlockingQueue made, BlockingQueue ready,
-                AtomicBoolean stopping) {
+                AtomicBoolean stopping, Map pace) {
       this.stream = stream;
       this.number = number;
       this.made = made;
       this.ready = ready;
       this.stopping = stopping;
+      this.pace = pace;
     }
 
     private SupportsTriggerAvailableNow limited() { return (SupportsTriggerAvailableNow) stream; }
@@ -140,7 +153,52 @@ public class BoundTable implements SupportsRead {
       if (stopping.get()) return start;
       Object end = ends == null ? null : ends.poll();
       if (end != null) setEnd(end);
-      return limited().latestOffset(start, limit);
+      Offset found = limited().latestOffset(start, limit);
+      return pace.isEmpty() ? found : paced(start, found);
+    }
+
+    private Offset paced(Offset start, Offset end) {
+      long left = sum(end) - sum(start);
+      if (left <= 0) return end;
+      double each = 1e9 / ((Number) pace.get("rate")).doubleValue();
+      if (pace.get("since") == null) pace.put("since", Long.valueOf(System.nanoTime()));
+      long since = ((Long) pace.get("since")).longValue();
+      long needed = ends == null ? Math.min(left, Math.max(1, (long) (1e9 / each))) : left;
+      while (System.nanoTime() - since < needed * each) {
+        if (stopping.get()) return start;
+        try {
+          Thread.sleep(20);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return start;
+        }
+      }
+      long now = System.nanoTime();
+      since = Math.max(since, now - (long) Math.max(10e9, needed * each));
+      long most = (long) ((now - since) / each);
+      if (ends == null && left > most) {
+        end = limited().latestOffset(start, maxRows(most));
+      }
+      pace.put("since", Long.valueOf(since + (long) ((sum(end) - sum(start)) * each)));
+      return end;
+    }
+
+    private static ReadLimit maxRows(long count) {
+      // Janino calls no static method of an interface.
+      Class[] types = new Class[] {Long.TYPE};
+      Object[] given = new Object[] {Long.valueOf(count)};
+      try {
+        return (ReadLimit) ReadLimit.class.getMethod("maxRows", types).invoke(null, given);
+      } catch (Exception e) {
+        throw new RuntimeException(e);
+      }
+    }
+
+    private static long sum(Offset offset) {
+      long found = 0;
+      Matcher each = Pattern.compile(": *([0-9]+)").matcher(offset.json());
+      while (each.find()) found += Long.parseLong(each.group(1));
+      return found;
     }
 
     private void setEnd(Object end) {

@@ -5,7 +5,8 @@
 
 The query is the one that the function returns or starts, on a new checkpoint in `--work`. Its Kafka
 sources read the given offsets and nothing else, in batches of at most `--max-records`. Each batch
-ends in all partitions at the same record timestamp. The output mode stays the function's own, and
+ends in all partitions at the same record timestamp. With `--rate`, a batch of N records begins
+N / RATE seconds after the one before it. The output mode stays the function's own, and
 the sink is replaced. After the last batch the query runs a no-data batch, which emits what the
 watermark has closed. A program that was killed continues with the same `--work`.
 
@@ -54,6 +55,7 @@ def main() -> None:
     add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
     add("--work", required=True, type=Path, help="Folder for the checkpoint and the batches.")
     add("--max-records", type=int, default=AT_MOST, help=f"Maximum records in a batch ({AT_MOST}).")
+    add("--rate", type=int, help="Maximum number of records per second.")
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
     add("--columns", help="Columns of a table in --to, as JSON.")
     add("--run", help="Run id for the header headgate.run of a topic's records.")
@@ -127,7 +129,7 @@ class Replay:
         if self._done.read() is not None:
             return None
         self._spark.conf.set(_NO_DATA, "true")
-        sources = ReplaySources(self._spark, self.df, self._ranges)
+        sources = ReplaySources(self._spark, self.df, self._ranges, self._given.rate)
         ends = self._ends(sources)
         sources.ends = self._left(ends)
         writer = self.df.writeStream.outputMode(self.mode).foreachBatch(self._results.keep)
@@ -223,10 +225,10 @@ def built(spark: Any, given: argparse.Namespace) -> tuple[Any, str, dict[str, st
 class ReplaySources(BoundSources):
     """The query's Kafka sources, each of which reads its part of the ranges."""
 
-    def __init__(self, spark: Any, df: Any, ranges: OffsetRanges) -> None:
+    def __init__(self, spark: Any, df: Any, ranges: OffsetRanges, rate: int | None) -> None:
         self._ranges = ranges
         self._kafka: list[tuple[OffsetRanges, dict[str, str]]] = []
-        super().__init__(spark, df, None)
+        super().__init__(spark, df, None, rate=rate)
 
     def replaced(self, leaf: Any) -> dict[str, str]:
         """Return where the source begins, and nothing else that sets a begin or a limit."""

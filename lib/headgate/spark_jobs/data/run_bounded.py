@@ -39,6 +39,7 @@ def main() -> None:
         help="End offsets as JSON, if before the latest: {TOPIC: {PARTITION: OFFSET}}.",
     )
     parser.add_argument("--max-records", type=int, help="Maximum number of records in a batch.")
+    parser.add_argument("--rate", type=int, help="Maximum number of records per second.")
     parser.add_argument("--time-limit", type=float, help="Time limit in seconds.")
     run(parser, work)
 
@@ -54,7 +55,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     spark = SparkSession.builder.appName("headgate-bounded").getOrCreate()
     unstarted = build_query(spark, given)
     writer = unstarted.writer
-    sources = BoundSources(spark, writer._df, given.max_records)
+    sources = BoundSources(spark, writer._df, given.max_records, rate=given.rate)
     java = writer._jwrite
     java.option("checkpointLocation", given.checkpoint)
     java.trigger(spark._jvm.org.apache.spark.sql.streaming.Trigger.AvailableNow())

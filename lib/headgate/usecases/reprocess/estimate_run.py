@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.reprocess.estimate import ESTIMATE, PROCESSING, Estimate
 from headgate.reprocess.impact import again
-from headgate.reprocess.plan import Plan
+from headgate.reprocess.plan import Plan, load_plan
 from headgate.store.rows import RunFilter, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.estimate_cost import with_costs
@@ -57,7 +57,8 @@ def estimate_plan(context: Context, plan: Plan) -> Estimate:
         return _of_rate(
             plan, found, [*unknown, "start-up: no earlier run has measured the start-up time"]
         )
-    return _of_past(replace(found, unknown=tuple(unknown)), records, past)
+    limit = plan.options.get("rate")
+    return _of_past(replace(found, unknown=tuple(unknown)), records, past, limit)
 
 
 def with_estimate(context: Context, plan: Plan) -> Plan:
@@ -86,22 +87,31 @@ def _of_rate(plan: Plan, found: Estimate, unknown: list[str]) -> Estimate:
     if seconds is None:
         why = _why(plan.impact.get("seconds_how"))
         return replace(found, unknown=(*unknown, f"duration: {why}"))
+    how = str(plan.impact["seconds_how"])
+    if (limit := plan.options.get("rate")) and (found.records or 0) / limit > seconds:
+        seconds, how = (found.records or 0) / limit, f"{limit} records/s (the rate limit)"
     return replace(
         found,
         expected=round(seconds, 1),
         low=round(seconds * (1 - _SPREAD), 1),
         high=round(seconds * (1 + _SPREAD), 1),
         unknown=tuple(unknown),
-        how=str(plan.impact["seconds_how"]),
+        how=how,
     )
 
 
-def _of_past(found: Estimate, records: int, past: tuple[PastRun, ...]) -> Estimate:
-    """Estimate by the medians of earlier runs; the range holds all that they would say."""
+def _of_past(
+    found: Estimate, records: int, past: tuple[PastRun, ...], limit: int | None
+) -> Estimate:
+    """Estimate by the medians of earlier runs; the range holds all that they would say.
+
+    `limit` is the rate limit of this run in records per second.
+    """
     startup = median(p.startup for p in past)
-    rate = median(p.rate for p in past)
+    rates = [min(p.rate, limit or p.rate) for p in past]
+    rate = median(rates)
     expected = startup + records / rate
-    each = [p.startup + records / p.rate for p in past]
+    each = [p.startup + records / r for p, r in zip(past, rates, strict=True)]
     low, high = min(*each, expected * (1 - _SPREAD)), max(*each, expected * (1 + _SPREAD))
     count = f"{len(past)} earlier runs" if len(past) > 1 else "one earlier run"
     return replace(
@@ -110,7 +120,8 @@ def _of_past(found: Estimate, records: int, past: tuple[PastRun, ...]) -> Estima
         low=round(low, 1),
         high=round(high, 1),
         startup=round(startup, 1),
-        how=f"{rate:.0f} records/s and start-up measured in {count}",
+        how=f"{rate:.0f} records/s{' (the rate limit)' if rate == limit else ''} and start-up "
+        f"measured in {count}",
     )
 
 
@@ -122,7 +133,16 @@ def _past(context: Context, plan: Plan) -> tuple[PastRun, ...]:
     wanted = RunFilter(pipeline=plan.pipeline, scenario=plan.scenario, states=(RunState.DONE,))
     with closing(open_store(context.store_url)) as store:
         rows = store.runs.list(wanted, limit=_RUNS)
-        return tuple(p for row in rows if (p := past_run(store, row)) is not None)
+        return tuple(
+            p
+            for row in rows
+            if not _is_limited(store, row) and (p := past_run(store, row)) is not None
+        )
+
+
+def _is_limited(store: Store, row: Any) -> bool:
+    """Whether a rate limit made the run slower than the pipeline is."""
+    return "rate" in load_plan(store.runs.get(row.id).plan, source=f"run {row.id}").options
 
 
 def past_run(store: Store, row: RunRow | Any) -> PastRun | None:

@@ -100,6 +100,19 @@ def test_a_first_batch_without_a_limit_is_a_risk_with_its_size():
     assert any("the first batch takes 70 records" in risk for risk in plan.risks)
 
 
+def test_a_rate_limit_bounds_the_first_batch_too():
+    plan = build_plan("bounded", "p", World(Engine.SPARK), {"rate": 7})
+    run = plan.steps[-1]
+    assert run.rate == 7 and "(at most 7 records/s)" in run.describe()
+    assert load_step(run.action, run.details()) == run
+    (said,) = [r for r in plan.risks if "records/s" in r]
+    assert "at most 7 records/s are read. A batch has the records of 1 to 10 s" in said
+    assert "with --rate, the run takes 10 s or more" in plan.risks
+    assert not any("first batch" in risk for risk in plan.risks)
+    with pytest.raises(ScenarioError, match="--rate: expected 1 or more, found 0"):
+        build_plan("bounded", "p", World(Engine.SPARK), {"rate": 0})
+
+
 def test_another_master_is_named_and_a_precondition():
     world = World(Engine.SPARK)
     world.runs_on = "spark://h:7077"

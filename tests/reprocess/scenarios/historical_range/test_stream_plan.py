@@ -21,6 +21,7 @@ from headgate.model.version import (
 )
 from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps import load_step
 from headgate.text.times import milliseconds
 
 HOUR_US = 3_600_000_000
@@ -183,9 +184,41 @@ def test_update_mode_needs_the_keys_of_a_result():
     assert plan(found).can_apply
 
 
+def test_a_rate_limit_is_kept_by_small_batches_of_a_stream():
+    made = plan(version(HOURLY), rate=20, **{"as": "stream"})
+    (step,) = [s for s in made.steps if s.action == "process_records"]
+    assert step.stream == {"max_records": 100, "keys": [], "rate": 20}
+    assert step.describe().count("and with at most 20 records/s") == 1
+    assert load_step(step.action, step.details()) == step
+    arguments = step.job().arguments
+    assert arguments[arguments.index("--rate") + 1] == "20"
+    assert any("a batch of 100 begins 5.0 s after the batch before it" in r for r in made.risks)
+    records = made.impact["total"]
+    assert f"with --rate, the run takes {records / 20:.0f} s or more" in made.risks
+    own = plan(version(HOURLY), rate=20, max_records=30, **{"as": "stream"})
+    assert own.steps[0].stream["max_records"] == 30
+    assert any("a batch of 30 begins 1.5 s after" in r for r in own.risks)
+    query = plan(version(HOURLY, maxOffsetsPerTrigger="7"), rate=20, **{"as": "stream"})
+    assert query.steps[0].stream["max_records"] == 7
+
+
+def test_both_versions_of_a_comparison_have_the_limit():
+    made = plan(version(HOURLY), scenario="ab", rate=20, **{"as": "stream"})
+    limits = [s.stream["rate"] for s in made.steps if s.action == "process_records"]
+    assert limits == [20, 20]
+    assert "with --rate, the run takes 7 s or more" in made.risks
+
+
+def test_a_rate_below_one_is_an_error():
+    for how in ("batch", "stream"):
+        with pytest.raises(ScenarioError, match="--rate: expected 1 or more, found 0"):
+            plan(version(HOURLY), rate=0, **{"as": how})
+
+
 @pytest.mark.parametrize(
     ("found", "options", "said"),
     [
+        (version(HOURLY), {"rate": 5}, "--rate: Spark can't limit a batch. Pass --as stream"),
         (version(HOURLY), {"max_records": 5}, "--max-records: only for --as stream"),
         (
             version(StatefulOperator(kind=OperatorKind.LIMIT)),

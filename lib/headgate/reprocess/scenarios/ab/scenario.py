@@ -32,8 +32,10 @@ from headgate.reprocess.scenarios.shared.processed_records import (
 from headgate.reprocess.scenarios.shared.processing_mode import (
     AS,
     MAX_RECORDS,
+    RATE,
     ProcessingMode,
     choose,
+    least_seconds,
 )
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.outputs.compare_results import CompareResults
@@ -104,7 +106,10 @@ def _plan(
             "entry_point": pipeline.entry_point,
         },
         impact={"records": records, "total": sum(records.values())},
-        risks=tuple(_risks(request, topics, mode)),
+        risks=(
+            *_risks(request, topics, mode),
+            *least_seconds(request, 2 * sum(records.values())),
+        ),
         options={**options, "offsets": range_rows(ranges)},
         resources=(f"output:{folder}",),
         outputs=OutputEffects(
@@ -164,6 +169,7 @@ SCENARIO = Scenario(
         ),
         AS,
         MAX_RECORDS,
+        RATE,
         TOLERANCE,
         IGNORE,
         Option(

@@ -36,6 +36,15 @@ SCENARIO = Scenario(
             engines=_SPARK,
         ),
         Option(
+            name="rate",
+            ask="How many records per second at most?",
+            help="Rate limit in records per second (default: none). A batch has the records of 1 "
+            "to 10 seconds.",
+            kind=Kind.NUMBER,
+            metavar="N",
+            engines=_SPARK,
+        ),
+        Option(
             name="time-limit",
             ask="Stop after how many seconds?",
             help="Time limit in seconds (default: none). The run stops cleanly, and "

@@ -20,6 +20,7 @@ from headgate.reprocess.scenarios.bounded.options import (
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.processing_mode import least_seconds
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
 from headgate.text.numbers import name_list
@@ -52,6 +53,7 @@ def build(request: PlanRequest) -> Plan:
         entry_point=pipeline.entry_point,
         query=pipeline.query,
         max_records=read_limit(request, "max-records"),
+        rate=read_limit(request, "rate"),
         time_limit=read_limit(request, "time-limit"),
     )
     unread = _unread(request, position)
@@ -119,7 +121,13 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         "the end offsets are found once, when the query starts in the run. Records that arrive "
         "later aren't processed"
     )
-    if not _has_limit(request):
+    if (rate := read_limit(request, "rate")) is not None:
+        yield (
+            f"at most {rate} records/s are read. A batch has the records of 1 to 10 s, and Spark "
+            "reads them without a limit"
+        )
+        yield from least_seconds(request, sum((unread or {}).values()))
+    elif not _has_limit(request):
         count = "all unread records" if unread is None else f"{sum(unread.values())} records"
         yield (
             f"no limit is known for a batch: the first batch takes {count}, which can exceed "

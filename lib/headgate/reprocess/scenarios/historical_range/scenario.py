@@ -45,8 +45,10 @@ from headgate.reprocess.scenarios.shared.processed_records import (
 from headgate.reprocess.scenarios.shared.processing_mode import (
     AS,
     MAX_RECORDS,
+    RATE,
     ProcessingMode,
     choose,
+    least_seconds,
 )
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.text.numbers import name_list
@@ -131,7 +133,12 @@ def _plan(
             "entry_point": pipeline.entry_point,
         },
         impact={"records": records, "total": sum(records.values())},
-        risks=(*_risks(request, topics, scanned, found, mode), *said, *target.risks),
+        risks=(
+            *_risks(request, topics, scanned, found, mode),
+            *said,
+            *least_seconds(request, sum(records.values())),
+            *target.risks,
+        ),
         blockers=tuple(blockers),
         options={**request.options, "scan": range_rows(scanned)},
         resources=target.resources,
@@ -304,6 +311,7 @@ SCENARIO = Scenario(
         ),
         AS,
         MAX_RECORDS,
+        RATE,
         Option(
             name="warm-up",
             ask="How much time before and after the range do results depend on?",

@@ -15,6 +15,8 @@ from headgate.text.numbers import name_list
 BATCH, STREAM = "batch", "stream"
 # A batch of a stream must fit the state store's memory and be worth its commit.
 _AT_MOST = 100_000
+# A batch with a rate limit has the records of so many seconds: smaller ones drop more as late.
+_RATE_SECONDS = 5
 _AGGREGATES = frozenset({OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE})
 
 AS = Option(
@@ -33,6 +35,13 @@ MAX_RECORDS = Option(
     f"else {_AT_MOST}).",
     kind=Kind.NUMBER,
     metavar="COUNT",
+)
+RATE = Option(
+    name="rate",
+    ask="How many records per second at most?",
+    help="Rate limit of a stream in records per second (default: none).",
+    kind=Kind.NUMBER,
+    metavar="N",
 )
 
 
@@ -63,6 +72,8 @@ class ProcessingMode:
                 "records that are late for the watermark are dropped, as by the running query. The "
                 "run counts them. Smaller batches drop more"
             )
+        if rate := self.stream.get("rate"):
+            found.append(rate_risk(rate, self.stream["max_records"]))
         if self.stream["keys"]:
             found.append(
                 f"{self._emits()}, and the results are the last row of each "
@@ -74,6 +85,30 @@ class ProcessingMode:
 
     def _emits(self) -> str:
         return f"in {self.output_mode} mode a key can have several rows"
+
+
+def read_rate(request: PlanRequest) -> int | None:
+    """Return the rate limit, None without one; ScenarioError unless it is 1 or more."""
+    rate = request.options.get("rate")
+    if rate is not None and rate < 1:
+        raise ScenarioError(f"--rate: expected 1 or more, found {rate}")
+    return None if rate is None else int(rate)
+
+
+def rate_risk(rate: int, at_most: int) -> str:
+    """Say how a stream keeps the limit."""
+    return (
+        f"at most {rate} records/s are read: a batch of {at_most} begins {at_most / rate:.1f} s "
+        "after the batch before it. Within a batch, Spark reads without a limit"
+    )
+
+
+def least_seconds(request: PlanRequest, records: int) -> list[str]:
+    """Say how long a run with a rate limit takes at least; `records` are those that it reads."""
+    rate = read_rate(request)
+    if not rate or not records:
+        return []
+    return [f"with --rate, the run takes {records / rate:.0f} s or more"]
 
 
 def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> ProcessingMode:
@@ -97,16 +132,23 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
             "as a stream, the query in update mode gives a row for each change of a result. Pass "
             "--keys with the columns of its key to keep the last row, or use --as batch"
         )
-    stream = {"max_records": _at_most(request, version), "keys": list(_kept(mode, keys))}
+    rate = read_rate(request)
+    stream = {"max_records": _at_most(request, version, rate), "keys": list(_kept(mode, keys))}
+    stream |= {"rate": rate} if rate else {}
     return ProcessingMode(stream=stream, why=why, output_mode=mode, blockers=tuple(blockers))
 
 
 def _as_batch(request: PlanRequest, asked: str | None) -> ProcessingMode:
     why = "--as batch" if asked else "all operators of the query mean the same in a batch"
-    blockers: tuple[str, ...] = ()
+    blockers = []
     if "max-records" in request.options:
-        blockers = ("--max-records: only for --as stream. Omit the option",)
-    return ProcessingMode(stream=None, why=why, blockers=blockers)
+        blockers.append("--max-records: only for --as stream. Omit the option")
+    if read_rate(request) is not None:
+        blockers.append(
+            "--rate: Spark can't limit a batch. Pass --as stream, or omit the option and set a "
+            "quota on the brokers"
+        )
+    return ProcessingMode(stream=None, why=why, blockers=tuple(blockers))
 
 
 def _kept(mode: str, keys: Sequence[str]) -> Sequence[str]:
@@ -119,7 +161,7 @@ def _output_mode(version: Version) -> str:
     return (version.output_mode or sink or "append").lower()
 
 
-def _at_most(request: PlanRequest, version: Version) -> int:
+def _at_most(request: PlanRequest, version: Version, rate: int | None) -> int:
     given = request.options.get("max-records")
     if given is not None:
         if given < 1:
@@ -128,4 +170,4 @@ def _at_most(request: PlanRequest, version: Version) -> int:
     options = [{k.lower(): v for k, v in s.options.items()} for s in version.sources or ()]
     own = [o["maxoffsetspertrigger"] for o in options if "maxoffsetspertrigger" in o]
     found = [int(text) for text in own if text.isascii() and text.isdecimal() and int(text)]
-    return min(found, default=_AT_MOST)
+    return min([*found, *([rate * _RATE_SECONDS] if rate else [])], default=_AT_MOST)

@@ -29,9 +29,9 @@ class RunBounded(StepBase):
     """Call the entry point in a separate process, with the query's own sink and real checkpoint.
 
     The end offsets are found once and kept in a file of the run, so that a program that is started
-    again ends at the same ones. `time_limit` is in seconds. `replaced_since` says by topic from
-    which time on (Unix milliseconds) its records are rewritten: the run ends before them. `topics`
-    maps the name of such a topic to its `id` and `partitions`.
+    again ends at the same ones. `rate` is in records per second, `time_limit` in seconds.
+    `replaced_since` says by topic from which time on (Unix milliseconds) its records are rewritten:
+    the run ends before them. `topics` maps the name of such a topic to its `id` and `partitions`.
     """
 
     action: ClassVar[str] = "run_bounded"
@@ -43,12 +43,14 @@ class RunBounded(StepBase):
     entry_point: str
     query: str | None = None
     max_records: int | None = None
+    rate: int | None = None
     time_limit: int | None = None
     replaced_since: dict[str, int] = field(default_factory=dict)
     topics: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def describe(self) -> str:
         limits = [f"at most {self.max_records} records per batch"] if self.max_records else []
+        limits += [f"at most {self.rate} records/s"] if self.rate else []
         limits += [f"time limit {self.time_limit} s"] if self.time_limit else []
         more = f" ({', '.join(limits)})" if limits else ""
         to = "the current latest offsets"
@@ -111,6 +113,7 @@ class RunBounded(StepBase):
             "query-id": self.query_id,
             "bounds": was["bounds"],
             "max-records": self.max_records,
+            "rate": self.rate,
             "time-limit": self.time_limit,
             "until": json.dumps(was["until"]) if "until" in was else None,
         }

@@ -40,7 +40,8 @@ class Processing(StepBase):
     kept if their time is in `[start, until)`, input if its event time is in `[input_start,
     input_until)`; None: no limit. `result_time` names the column with a result's time. Times are
     ISO 8601 in UTC. `registered` is False for a function that isn't the pipeline's own. `stream`
-    has `max_records` of a batch and the `keys` of which the last row is kept; None: as a batch.
+    has `max_records` of a batch, the `keys` of which the last row is kept, and the `rate` in
+    records per second if it has a limit; None: as a batch.
     """
 
     symbol: ClassVar[str] = "+"
@@ -142,6 +143,7 @@ class Processing(StepBase):
         found = [word for name, value in given.items() if value for word in (name, value)]
         if self.stream is not None:
             found += ["--max-records", str(self.stream["max_records"])]
+            found += ["--rate", str(self.stream["rate"])] if self.stream.get("rate") else []
             found += [word for key in self.stream["keys"] for word in ("--keys", key)]
         return found
 
@@ -150,7 +152,10 @@ class Processing(StepBase):
         """How it is processed, for the step's description."""
         if self.stream is None:
             return ""
-        return f" as a stream, in batches of at most {plural(self.stream['max_records'], 'record')}"
+        rate = self.stream.get("rate")
+        limit = f" and with at most {rate} records/s" if rate else ""
+        at_most = plural(self.stream["max_records"], "record")
+        return f" as a stream, in batches of at most {at_most}{limit}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
