@@ -103,7 +103,7 @@ def test_a_first_batch_without_a_limit_is_a_risk_with_its_size():
 def test_a_rate_limit_bounds_the_first_batch_too():
     plan = build_plan("bounded", "p", World(Engine.SPARK), {"rate": 7})
     run = plan.steps[-1]
-    assert run.rate == 7 and "(at most 7 records/s)" in run.describe()
+    assert run.details()["rate"] == 7 and "(at most 7 records/s)" in run.describe()
     assert load_step(run.action, run.details()) == run
     (said,) = [r for r in plan.risks if "records/s" in r]
     assert "at most 7 records/s are read. A batch has the records of 1 to 10 s" in said
