@@ -65,5 +65,5 @@ def test_an_interrupted_batch_runs_as_it_was_logged(copy):
 def test_nothing_is_left_after_the_last_batch(copy):
     folder = copy(10, 20)
     assert next_segment(folder, 5, ends(10, 20)) is None
-    with pytest.raises(CaptureError, match="begin at 7"):
+    with pytest.raises(CaptureError, match="ends at batch 6, but the run needs batch 7"):
         next_segment(folder, 7, ends(10, 20))

@@ -39,7 +39,7 @@ def _field(name, kind):
 def test_a_field_that_consumers_need_and_one_that_is_new(flaws):
     assert flaws([("id", "string"), ("n", "int"), ("more", "int")]) == ()
     (gone,) = flaws([("id", "string")])
-    said = "The written records lack this field, and the field has no default"
+    said = "The writer schema lacks this field, and the reader schema has no default for it"
     assert gone == f"n (SCH102): {said}"
     (other,) = flaws([("id", "string"), ("n", "string")])
     assert other.startswith("n (SCH1")
