@@ -58,6 +58,12 @@ class OutputComparison:
     notes: tuple[str, ...] = ()
 
     @property
+    def counts(self) -> dict[str, int]:
+        """What a run keeps of it: whether both are equal, and the counts of rows."""
+        names = ("equal", "rows_a", "rows_b", "missing", "extra", "different")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def same(self) -> int:
         """The rows of A that B has as well."""
         return self.rows_a - self.missing - self.different

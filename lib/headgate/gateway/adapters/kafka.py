@@ -87,8 +87,7 @@ class KafkaAdapter:
         registry = self._context.registry
         match = RowMatch(tuple(keys), tolerance, frozenset(ignore))
         found = compare_records(str(registry.bootstrap_servers), registry.kafka, a, b, match)
-        counts = ("equal", "rows_a", "rows_b", "missing", "extra", "different")
-        self._context.keep("comparison", {name: getattr(found, name) for name in counts})
+        self._context.keep("comparison", found.counts)
         return found
 
     def group(self, group_id: str) -> Group:

@@ -200,8 +200,7 @@ class SparkJobAdapter:
             found = compare_outputs(wish, servers, say=at.note, cancelled=at.is_cancelled)
         except OutputError as error:
             raise StepError(str(error)) from None
-        counts = ("equal", "rows_a", "rows_b", "missing", "extra", "different")
-        at.keep("comparison", {name: getattr(found, name) for name in counts})
+        at.keep("comparison", found.counts)
         return found
 
     def _pause(self, ask_to_stop: Callable[[], None], child: Any, job: SparkJob) -> None:
