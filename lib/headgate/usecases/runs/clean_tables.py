@@ -27,16 +27,14 @@ def clean_tables(
     for database, tables in sorted(_made(store, is_over).items()):
         with connected(database, context.registry.jdbc.get(database)) as connection:
             found = sizes(connection, tables)
-        for table, run in sorted(tables.items()):
-            if table not in found:
-                continue
-            if not dry:
-                # Said first: an undo that is asked for from here on is refused with this reason.
+            # Said first: an undo that is asked for from here on is refused with this reason.
+            for run in sorted({tables[table] for table in found} if not dry else ()):
                 row = store.runs.get(run)
                 store.audit.add(by=by, action=CLEAN, pipeline=row.pipeline, run=run)
-                with connected(database, context.registry.jdbc.get(database)) as connection:
-                    drop(connection, table[0], [table[1]])
-            yield Cleaned(run, f"jdbc:{database}.{'.'.join(table)}", found[table])
+            for schema, name in found if not dry else ():
+                drop(connection, schema, [name])
+        for table in sorted(found):
+            yield Cleaned(tables[table], f"jdbc:{database}.{'.'.join(table)}", found[table])
 
 
 def _made(
