@@ -12,7 +12,6 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.bounded.options import (
     end_risks,
-    read_limit,
     start_after,
     time_risks,
     unread_records,
@@ -54,7 +53,7 @@ def build(request: PlanRequest) -> Plan:
         drains=pipeline.engine is Engine.KAFKA_STREAMS,
         suspend=commands.suspend,
         reenable=commands.reenable,
-        time_limit=read_limit(request, "time-limit"),
+        time_limit=common.at_least(request.options, "time-limit", 1, None),
         offsets=tuple(
             shown(name, part.number, positions.get((name, part.number)), part.end)
             for name, topic in sorted(topics.items())

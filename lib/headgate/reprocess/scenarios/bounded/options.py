@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.common import at_least
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
-
-
-def read_limit(request: PlanRequest, name: str) -> int | None:
-    """Return a limit, None without one; ScenarioError unless it is 1 or more."""
-    value = request.options.get(name)
-    if value is not None and value < 1:
-        raise ScenarioError(f"--{name}: expected 1 or more, found {value}")
-    return value
 
 
 def unread_records(
@@ -54,7 +46,7 @@ def _suspended(pipeline: Pipeline) -> str:
 
 def time_risks(request: PlanRequest) -> list[str]:
     """Say what the time limit means."""
-    limit = read_limit(request, "time-limit")
+    limit = at_least(request.options, "time-limit", 1, None)
     if limit is None:
         return []
     return [

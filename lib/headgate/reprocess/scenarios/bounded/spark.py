@@ -14,7 +14,6 @@ from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.bounded.options import (
     end_risks,
-    read_limit,
     start_after,
     time_risks,
     unread_records,
@@ -52,9 +51,9 @@ def build(request: PlanRequest) -> Plan:
         **what,
         entry_point=pipeline.entry_point,
         query=pipeline.query,
-        max_records=read_limit(request, "max-records"),
-        rate=read_limit(request, "rate"),
-        time_limit=read_limit(request, "time-limit"),
+        max_records=common.at_least(request.options, "max-records", 1, None),
+        rate=common.at_least(request.options, "rate", 1, None),
+        time_limit=common.at_least(request.options, "time-limit", 1, None),
     )
     unread = _unread(request, position)
     return Plan(
@@ -121,7 +120,7 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         "the end offsets are found once, when the query starts in the run. Records that arrive "
         "later aren't processed"
     )
-    if (rate := read_limit(request, "rate")) is not None:
+    if (rate := common.at_least(request.options, "rate", 1, None)) is not None:
         yield (
             f"at most {rate} records/s are read. A batch has the records of 1 to 10 s, and Spark "
             "reads them without a limit"

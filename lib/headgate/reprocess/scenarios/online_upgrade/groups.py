@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.kafka_streams import looks_internal
 from headgate.model.registered_pipelines import Pipeline
@@ -146,11 +145,11 @@ def _steps(
             **both,
             sink_topic=pair.output,
             topic=pair.shadow,
-            seconds=at_least_0(options, "compare-for", _COMPARE_SECONDS),
+            seconds=common.at_least(options, "compare-for", 0, _COMPARE_SECONDS),
             drains=is_streams,
             **comparison_of(options),
         ),
-        AwaitEqualLag(**both, max_lag=at_least_0(options, "max-lag", _MOST_LAG)),
+        AwaitEqualLag(**both, max_lag=common.at_least(options, "max-lag", 0, _MOST_LAG)),
         StopBeside(**{f.name: getattr(stop_new, f.name) for f in fields(stop_new)}),
         *([AwaitOldVersion(**both)] if is_streams else []),
         stop,
@@ -180,11 +179,3 @@ def _start(stop: StopPipeline, output: str) -> StartWithOutput:
         reenable=stop.reenable,
         output=output,
     )
-
-
-def at_least_0(options: Mapping[str, Any], name: str, otherwise: int) -> int:
-    """Return a number that was given, else the default; ScenarioError for one below 0."""
-    found = int(options.get(name, otherwise))
-    if found < 0:
-        raise ScenarioError(f"--{name}: expected 0 or more, found {found}")
-    return found

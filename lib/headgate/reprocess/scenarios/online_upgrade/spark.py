@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Effects
 from headgate.model.version import Sink
@@ -106,8 +105,8 @@ def _steps(
         "checkpoint": found.location,
         "query_id": found.query_id,
     }
-    seconds = _at_least_0(options, "compare-for", _COMPARE_SECONDS)
-    max_lag = _at_least_0(options, "max-lag", _MOST_LAG)
+    seconds = common.at_least(options, "compare-for", 0, _COMPARE_SECONDS)
+    max_lag = common.at_least(options, "max-lag", 0, _MOST_LAG)
     stop = common.stop_step(pipeline, checkpoint=found.location)
     shape = asdict(request.inspector.kafka.shapes([sink])[sink])
     return (
@@ -166,13 +165,6 @@ def _beside(
         seconds=seconds,
         max_lag=max_lag,
     )
-
-
-def _at_least_0(options: Mapping[str, Any], name: str, otherwise: int) -> int:
-    found = int(options.get(name, otherwise))
-    if found < 0:
-        raise ScenarioError(f"--{name}: expected 0 or more, found {found}")
-    return found
 
 
 def _sink_topic(request: PlanRequest) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from headgate.errors import ScenarioError
 from headgate.model.cluster import Group, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.sinks import BatchIds
@@ -15,6 +16,17 @@ from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
 from headgate.reprocess.steps.process.stop_start import StopPipeline, stop_with
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
 from headgate.text.numbers import name_list
+
+T = TypeVar("T")
+
+
+def at_least(options: Mapping[str, Any], name: str, least: int, otherwise: T) -> int | T:
+    """Return an option's number, else `otherwise`; ScenarioError if it is below `least`."""
+    if (given := options.get(name)) is None:
+        return otherwise
+    if (number := int(given)) < least:
+        raise ScenarioError(f"--{name}: expected {least} or more, found {number}")
+    return number
 
 
 def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.errors import ScenarioError
 from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
+from headgate.reprocess.scenarios.shared.common import at_least
 from headgate.reprocess.scenarios.shared.processed_records import other_in_batches, unknown_state
 from headgate.text.numbers import name_list
 
@@ -87,14 +87,6 @@ class ProcessingMode:
         return f"in {self.output_mode} mode a key can have several rows"
 
 
-def read_rate(request: PlanRequest) -> int | None:
-    """Return the rate limit, None without one; ScenarioError unless it is 1 or more."""
-    rate = request.options.get("rate")
-    if rate is not None and rate < 1:
-        raise ScenarioError(f"--rate: expected 1 or more, found {rate}")
-    return None if rate is None else int(rate)
-
-
 def rate_risk(rate: int, at_most: int) -> str:
     """Say how a stream keeps the limit."""
     return (
@@ -105,7 +97,7 @@ def rate_risk(rate: int, at_most: int) -> str:
 
 def least_seconds(request: PlanRequest, records: int) -> list[str]:
     """Say how long a run with a rate limit takes at least; `records` are those that it reads."""
-    rate = read_rate(request)
+    rate = at_least(request.options, "rate", 1, None)
     if not rate or not records:
         return []
     return [f"with --rate, the run takes {records / rate:.0f} s or more"]
@@ -132,7 +124,7 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
             "as a stream, the query in update mode gives a row for each change of a result. Pass "
             "--keys with the columns of its key to keep the last row, or use --as batch"
         )
-    rate = read_rate(request)
+    rate = at_least(request.options, "rate", 1, None)
     stream = {"max_records": _at_most(request, version, rate), "keys": list(_kept(mode, keys))}
     stream |= {"rate": rate} if rate else {}
     return ProcessingMode(stream=stream, why=why, output_mode=mode, blockers=tuple(blockers))
@@ -143,7 +135,7 @@ def _as_batch(request: PlanRequest, asked: str | None) -> ProcessingMode:
     blockers = []
     if "max-records" in request.options:
         blockers.append("--max-records: only for --as stream. Omit the option")
-    if read_rate(request) is not None:
+    if at_least(request.options, "rate", 1, None) is not None:
         blockers.append(
             "--rate: Spark can't limit a batch. Pass --as stream, or omit the option and set a "
             "quota on the brokers"
@@ -162,11 +154,8 @@ def _output_mode(version: Version) -> str:
 
 
 def _at_most(request: PlanRequest, version: Version, rate: int | None) -> int:
-    given = request.options.get("max-records")
-    if given is not None:
-        if given < 1:
-            raise ScenarioError(f"--max-records: expected 1 or more, found {given}")
-        return int(given)
+    if (given := at_least(request.options, "max-records", 1, None)) is not None:
+        return given
     options = [{k.lower(): v for k, v in s.options.items()} for s in version.sources or ()]
     own = [o["maxoffsetspertrigger"] for o in options if "maxoffsetspertrigger" in o]
     found = [int(text) for text in own if text.isascii() and text.isdecimal() and int(text)]
