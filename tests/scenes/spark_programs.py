@@ -76,7 +76,7 @@ def stop(worker: int) -> None:
 
 
 def resume(worker: int) -> None:
-    """Let all of them go on."""
+    """Resume all of them."""
     for pid in (*drivers(worker), *programs(worker), worker):
         _send(pid, signal.SIGCONT)
 

@@ -332,7 +332,7 @@ class Worker:
         """End the process where it was asked to end and does not, and log what its threads do.
 
         A library's thread may wait for a server for as long as it likes, and Python joins those of
-        a pool before it exits. Whatever is under way is journalled: the next worker goes on.
+        a pool before it exits. Whatever is under way is journalled: the next worker resumes it.
         """
         self._ending.wait()
         time.sleep(_GRACE_SECONDS + _CLOSE_SECONDS)

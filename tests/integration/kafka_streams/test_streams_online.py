@@ -182,7 +182,7 @@ def test_no_count_is_lost_and_as_many_come_twice_as_the_run_says(counting):
     app.check_clean()
     app.producer.close()
     app.wait_until_counted()
-    # The old version has its own state of the switch: it goes on counting without a gap.
+    # The old version has its own state of the switch: it continues to count without a gap.
     assert set(app.written()) == set(app.right())
     said = json.dumps(app.team.run("runs", undone["run"])).partition("app reprocesses up to ")[2]
     again = sum(n - 1 for n in app.written().values() if n > 1) - twice

@@ -109,7 +109,7 @@ class OnlineUpgradeStreams(Scene):
         self._check_no_shadow()
 
     def check_undone(self) -> None:
-        """The old version goes on with the state of the switch; nothing is left of the new one."""
+        """The old version continues with the state of the switch; the new one is gone."""
         self.check_neighbour()
         assert self._status() == {"old": 0, "new": 3}, f"other versions run: {self._status()}"
         self._wait_until_counted()

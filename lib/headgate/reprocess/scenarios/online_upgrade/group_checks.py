@@ -81,7 +81,7 @@ def _command_blockers(pair: Pair) -> Iterator[str]:
 
 
 def passes_output(pipeline: Pipeline) -> bool:
-    """Return whether the start command hands on the topic to write to."""
+    """Return whether the start command passes HEADGATE_OUTPUT_TOPIC to the program."""
     start, call = pipeline.commands.start, pipeline.commands.calls.get("start")
     return VARIABLE in (repr(call) if call is not None else start or "")
 
