@@ -72,7 +72,7 @@ class CrashingApplier(LiveApplier):
             *("configure_topic", "delete_records", "add_partitions"),
         ),
         "records": ("back_up", "restore", "publish"),
-        "dead_letters": ("redrive", "forget"),
+        "dead_letters": ("redrive", "forget", "write"),
         "checkpoints": (
             *("copy_beside", "edit_copy", "remove_beside", "create", "delete_draft"),
             *("copy_to_batch", "copy_newest", "move_schemas"),

@@ -63,6 +63,7 @@ gateway/kafka_broker gateway/spark
 gateway/kafka_streams
 gateway/adapters
 spark_jobs
+spark_jobs/failing
 spark_jobs/data
 spark_driver
 -

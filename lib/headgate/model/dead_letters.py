@@ -46,6 +46,18 @@ class DeadLetter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailedRecord:
+    """A record at which a pipeline's function fails, with the class and message of its error."""
+
+    pipeline: str
+    topic: str
+    partition: int
+    offset: int
+    error_class: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Which records of a dead letter topic are redriven, and where to.
 

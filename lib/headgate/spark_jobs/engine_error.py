@@ -47,6 +47,7 @@ _AROUND_ENDS = ("AuthorizationException",)
 _TRACEBACK = "Traceback (most recent call last)"
 _ERROR = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 _LONGEST = 2000
+PYTHON_FAILED = "a Python function failed: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def _name(thrown: Any) -> str:
 def _message(thrown: Any) -> str:
     text = str(thrown.getMessage() or "")
     if _TRACEBACK in text:
-        return f"a Python function failed: {_last_error(text)}"
+        return f"{PYTHON_FAILED}{_last_error(text)}"
     return _line(text.partition("\n\nJVM stacktrace")[0]) or _name(thrown)
 
 

@@ -1,4 +1,4 @@
-"""Functions over orders for tests of reports, progress and rate limits."""
+"""Functions over orders for tests of reports, progress, rate limits and records that fail."""
 
 import os
 import time
@@ -76,3 +76,104 @@ def clocked(spark):
         .option("topic", os.environ["TOTALS_TOPIC"])
         .start()
     )
+
+
+# The first and the last order of a partition, two next to each other, and others.
+FAILING = (0, 7, 8, 10, 499, 700, 1000, 1199)
+
+
+def strict(order):
+    if order in FAILING:
+        raise ValueError(f"order {order} is odd")
+    return order
+
+
+def checked(spark):
+    """The orders; some raise."""
+    return orders(spark).withColumn("checked", f.udf(strict, "long")("id")).writeStream
+
+
+def checked_hours(spark):
+    """Totals by hour as JSON; some orders raise before they are summed up."""
+    rows = orders(spark).withColumn("checked", f.udf(strict, "long")("id"))
+    rows = rows.groupBy(f.window("at", "1 hour"))
+    rows = rows.agg(f.sum("checked").alias("ids"), f.count("*").alias("n"))
+    rows = rows.select(f.to_json(f.struct(f.col("window.start").alias("at"), "ids", "n")))
+    return (
+        rows.toDF("value")
+        .writeStream.outputMode("update")
+        .format("kafka")
+        .option("kafka.bootstrap.servers", os.environ["ORDERS_BROKER"])
+        .option("topic", os.environ["TOTALS_TOPIC"])
+        .start()
+    )
+
+
+def sums(spark):
+    """Totals by hour; the sum itself takes what raises."""
+    rows = orders(spark).groupBy(f.window("at", "1 hour"))
+    return rows.agg(f.sum(f.udf(strict, "long")("id")).alias("ids")).writeStream
+
+
+def pruned(spark):
+    """Orders of which some raise in a column that no result needs."""
+    rows = orders(spark).withColumn("checked", f.udf(strict, "long")("id"))
+    return rows.dropDuplicates(["id", "at"]).select("id", "city").writeStream
+
+
+def cast(spark):
+    """An error of the engine: a text that is no number."""
+    number = f"cast(if(id in {FAILING}, 'x', id) as long)"
+    return orders(spark).withColumn("number", f.expr(number)).writeStream
+
+
+def results(spark):
+    """A result raises that no single order makes."""
+
+    def few(count):
+        if count > 30:
+            raise ValueError("too many")
+        return count
+
+    rows = orders(spark).groupBy(f.window("at", "1 hour")).agg(f.count("*").alias("n"))
+    return rows.withColumn("few", f.udf(few, "long")("n")).writeStream
+
+
+def small_results(spark):
+    """Some orders raise; and so would a group of one order, which only a search could make."""
+
+    def many(count):
+        if count < 2:
+            raise ValueError("too few")
+        return count
+
+    rows = orders(spark).groupBy(f.window("at", "1 hour"))
+    rows = rows.agg(f.sum(f.udf(strict, "long")("id")).alias("ids"), f.count("*").alias("n"))
+    return rows.withColumn("many", f.udf(many, "long")("n")).writeStream
+
+
+def both(spark):
+    """The orders beside totals of them: of the two parts, only the first one raises."""
+    rows = orders(spark).withColumn("checked", f.udf(strict, "long")("id")).select("id", "checked")
+    totals = orders(spark).groupBy("city").agg(f.sum("id").alias("checked"))
+    return rows.union(totals.select(f.length("city").cast("long"), "checked")).writeStream
+
+
+def joined(spark):
+    """Orders with themselves, from two reads of the topic."""
+    left, right = orders(spark), orders(spark).select(f.col("id").alias("other"), "at")
+    return left.join(right.withColumnRenamed("at", "then"), f.expr("id = other")).writeStream
+
+
+def broken(spark):
+    """A function that fails without any record, too."""
+
+    def never():
+        raise ImportError("no module")
+
+    class Broken:
+        def __reduce__(self):
+            return never, ()
+
+    wrong = Broken()
+    return orders(spark).withColumn("x", f.udf(lambda _: str(wrong), "string")("id")).writeStream

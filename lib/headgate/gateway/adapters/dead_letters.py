@@ -6,8 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 from headgate.gateway.adapters.kafka import KafkaAdapter
 from headgate.gateway.adapters.run_context import RunContext
-from headgate.gateway.kafka import forget_redrives, inspect_dead_letters, redrive_records
-from headgate.model.dead_letters import Selection, Summary
+from headgate.gateway.kafka import (
+    forget_redrives,
+    inspect_dead_letters,
+    redrive_records,
+    write_dead_letters,
+)
+from headgate.model.dead_letters import FailedRecord, Selection, Summary
 from headgate.reprocess.ports.dead_letters import Ledger, Progress
 from headgate.reprocess.ports.record_backup import Span
 
@@ -52,6 +57,13 @@ class DeadLetterAdapter:
         total = sum(span.end - span.begin for span in wanted)
         redrive_records.redrive(
             self._kafka.cluster, work, wanted, self._context.pause, self._watch(done, total)
+        )
+
+    def write(self, topic: str, records: Iterable[FailedRecord], begins: Mapping[int, int]) -> int:
+        """Write records at which a function failed, each once in this run; return how many."""
+        at = self._context
+        return write_dead_letters.write_dead_letters(
+            self._kafka.cluster, topic, records, run=at.run, begins=begins, pause=at.pause
         )
 
     def forget(self, dead_letters: str, ledger: Ledger, retry_topic: str) -> None:

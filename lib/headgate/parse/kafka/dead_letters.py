@@ -19,7 +19,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from headgate.model.dead_letters import UNKNOWN_REASON, Convention, DeadLetter, Headers
+from headgate.model.dead_letters import (
+    UNKNOWN_REASON,
+    Convention,
+    DeadLetter,
+    FailedRecord,
+    Headers,
+)
 
 BACKED_UP_FROM = "headgate.backup.from"
 """The last header of a backed-up record: topic, partition and offset that it had."""
@@ -27,6 +33,8 @@ ATTEMPTS = "headgate.redrive.attempts"
 KEY = "headgate.redrive.key"
 FROM = "headgate.redrive.from"
 RUN = "headgate.redrive.run"
+FAILED_IN = "__connect.errors.headgate.run"
+"""Header of a record at which a function failed in a run, with the run id."""
 _OWN = frozenset({ATTEMPTS, KEY, FROM, RUN})
 _BACKED_UP = "backed up by Headgate"
 # A class, where older versions write `class: message`.
@@ -110,6 +118,22 @@ def read_dead_letter(headers: Headers) -> DeadLetter:
             if name.startswith(family.prefixes):
                 return _read(plain, family, last)
     return plain
+
+
+def connect_headers(record: FailedRecord, run: str) -> Headers:
+    """Return the headers that Kafka Connect gives a record which failed, and the run id."""
+    prefix = "__connect.errors."
+    values = {
+        f"{prefix}topic": record.topic,
+        f"{prefix}partition": str(record.partition),
+        f"{prefix}offset": str(record.offset),
+        f"{prefix}connector.name": record.pipeline,
+        f"{prefix}stage": "TRANSFORMATION",
+        f"{prefix}exception.class.name": record.error_class,
+        f"{prefix}exception.message": record.message,
+        FAILED_IN: run,
+    }
+    return tuple((name, text.encode()) for name, text in values.items())
 
 
 def _read(plain: DeadLetter, family: _Family, last: Mapping[str, bytes | None]) -> DeadLetter:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headgate.model.dead_letters import Decision, Selection, Summary
+from headgate.model.dead_letters import Decision, FailedRecord, Selection, Summary
 from headgate.reprocess.ports.record_backup import Span
 
 
@@ -62,6 +62,13 @@ class DeadLetterApplier(DeadLetterInspector, Protocol):
 
         Record, ledger and progress are one transaction. What an earlier try of the run has come
         past is not looked at again. At most `rate` records/s are written.
+        """
+
+    def write(self, topic: str, records: Iterable[FailedRecord], begins: Mapping[int, int]) -> int:
+        """Write records at which a function failed, each once in this run; return how many.
+
+        `begins` is where the topic ended before the step, by partition: what an earlier try of the
+        run wrote after it isn't written again.
         """
 
     def forget(self, dead_letters: str, ledger: Ledger, retry_topic: str) -> None:

@@ -95,6 +95,7 @@ _STEP_CLASSES = {
     "run_bounded": "checkpoint.run_bounded:RunBounded",
     "run_to_offsets": "process.run_to_offsets:RunToOffsets",
     "redrive_records": "records.redrive_records:RedriveRecords",
+    "write_dead_letters": "records.write_dead_letters:WriteDeadLetters",
     "delete_retry_topic": "records.delete_retry_topic:DeleteRetryTopic",
     "replace_results": "outputs.replace_results:ReplaceResults",
     "process_records": "outputs.process_records:ProcessRecords",

@@ -21,6 +21,7 @@ from pyspark.sql.readwriter import OptionUtils
 from headgate.errors import CaptureError
 from headgate.spark_jobs.block_sources import FILES
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges
+from headgate.spark_jobs.failing.row_wise_plan import BEGINS
 
 # What only a stream takes, or what a batch must not: it joins nobody's group.
 _ONLY_STREAMS = frozenset(
@@ -143,6 +144,7 @@ class BatchReader(OptionUtils):  # type: ignore[misc]
         reader = self._reader().option("assign", ranges.assigned())
         reader = reader.option("startingOffsets", ranges.starting())
         reader = reader.option("endingOffsets", ranges.ending())
+        reader = reader.option(BEGINS, ranges.starting())
         # Else Spark would leave out what has expired, and say nothing.
         reader = reader.option("failOnDataLoss", "true")
         if self._built.slices is not None:

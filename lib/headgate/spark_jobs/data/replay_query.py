@@ -7,8 +7,12 @@ The function builds its query as always. Its Kafka sources read the given offset
 replaced by the target. It is called over `spark.read`: each row of the result comes once, and no
 record is late. A batch that was killed starts again, and overwrites its folder.
 
-The result's facts are `read` (records of sources), `written` (rows), `seconds`, and
-`startup_seconds` and `processing_seconds`, which are among them.
+With `--failing FILE`, the program first reads all records and writes to FILE at which of them the
+function fails. Then it processes all others, as if those had never been there. A program that is
+started again with the same code leaves out the records in FILE.
+
+The result's facts are `read` (records of sources), `written` (rows), `failed` (records left out,
+with `--failing`), `seconds`, and `startup_seconds` and `processing_seconds`, which are among them.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
@@ -44,6 +49,8 @@ def main() -> None:
     add("--until", metavar="TIME", help="Time after the last result.")
     add("--input-from", metavar="TIME", help="First event time of the input.")
     add("--input-until", metavar="TIME", help="Event time after the last input.")
+    add("--failing", type=Path, metavar="FILE", help="File for the records that are left out.")
+    add("--max-failing", type=int, default=100, help="Maximum number of these records (100).")
     run(parser, work)
 
 
@@ -59,13 +66,12 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
     spark = counting_session("headgate-replay")
     startup = time.monotonic() - began
-    read, written = _write(spark, given, ranges, target, report)
+    counts = _write(spark, given, ranges, target, report)
     seconds = time.monotonic() - began
     return Ended(
         "done",
         {
-            "read": read,
-            "written": written,
+            **counts,
             "seconds": round(seconds, 3),
             "startup_seconds": round(startup, 3),
             "processing_seconds": round(seconds - startup, 3),
@@ -75,15 +81,22 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
 def _write(
     spark: Any, given: argparse.Namespace, ranges: OffsetRanges, target: Target, report: Report
-) -> tuple[int, int]:
-    """Write the rows; return how many records were read, and how many rows were written."""
+) -> dict[str, int]:
+    """Write the rows; return the counts of records and rows."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
     from headgate.spark_jobs.data.kafka_reading import KafkaReading, tell_reading
     from headgate.spark_jobs.data.write_output import shaped, write_batch
 
-    built, query = built_as_batch(spark, given, ranges)
+    if given.failing is None:
+        built, query = built_as_batch(spark, given, ranges)
+        counts = {}
+    else:
+        from headgate.spark_jobs.data.leave_out_failing import built_without_failing
+
+        built, query, failed = built_without_failing(spark, given, ranges, report)
+        counts = {"failed": failed}
     marked = [w.column for w in built.watermarks]
     rows = results_between(getattr(query, "rows", query), given, marked)
     written = Observation("written")
@@ -95,7 +108,7 @@ def _write(
         write_batch(rows, target, getattr(query, "options_given", {}))
     tell_reading(report, reading.whole())
     read = sum(counted(o) for o in built.counts)
-    return read, counted(written)
+    return {"read": read, "written": counted(written), **counts}
 
 
 def counted(observation: Any) -> int:

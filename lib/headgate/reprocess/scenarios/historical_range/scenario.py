@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate.model.cluster import Topic
-from headgate.model.version import Engine, Version
+from headgate.model.version import Engine
 from headgate.reprocess.conditions import ENTRY_POINT
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.spark_jobs import EventTimes, SparkJob
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.historical_range.failing_records import (
+    FAILING_TO,
+    MAX_FAILING_OPTION,
+    FailingTo,
+    read_failing_to,
+)
 from headgate.reprocess.scenarios.historical_range.stream_range import (
     closing_ranges,
     limit_blockers,
@@ -64,12 +70,14 @@ def build(request: PlanRequest) -> Plan:
     names = {t for s in version.sources or () for t in s.topics}
     topics = request.inspector.kafka.topics(names)
     mode = choose(request, version, request.options.get("keys", ()))
+    failing = read_failing_to(request, version, topics, is_stream=mode.is_stream)
     blockers = [
         *common.topic_blockers(names, topics),
         *mode.blockers,
         *limit_blockers(version),
         *operator_blockers(request, version),
         *blockers_of_target(request, is_stream=mode.is_stream),
+        *failing.blockers,
     ]
     wanted = read_range(request, version.stateful or ())
     if blockers:
@@ -77,18 +85,19 @@ def build(request: PlanRequest) -> Plan:
     scanned = _scanned(request, topics, wanted)
     if blockers := range_blockers(scanned, topics, option="scan"):
         return request.block(*blockers)
-    return _plan(request, version, topics, wanted, scanned, mode)
+    return _plan(request, topics, wanted, scanned, mode, failing)
 
 
 def _plan(
     request: PlanRequest,
-    version: Version,
     topics: Mapping[str, Topic],
     wanted: TimeRange,
     scanned: Ranges,
     mode: ProcessingMode,
+    failing: FailingTo,
 ) -> Plan:
-    pipeline, inspector = request.pipeline, request.inspector
+    pipeline, inspector, version = request.pipeline, request.inspector, request.version
+    assert version is not None
     ids = {name: topic.id for name, topic in topics.items()}
     found = inspector.spark_jobs.event_times(_measuring(request, scanned), ids)
     column, blockers = result_filter(found, version, wanted)
@@ -117,16 +126,18 @@ def _plan(
         "start": iso(wanted.start) if column else None,
         "until": iso(wanted.until) if column else None,
         "stream": mode.stream,
+        "max_failing": failing.most,
     }
     if not mode.is_stream:
         what["input_start"] = iso(wanted.start if column is None else wanted.input_start)
         what["input_until"] = iso(wanted.until if column is None else wanted.input_until)
     target = target_of(request, topics, what, found)
     blockers += target.blockers
+    process, *others = target.steps
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=target.steps if not blockers else (),
+        steps=(process, *failing.steps(request), *others) if not blockers else (),
         preconditions={
             "cluster_id": inspector.kafka.cluster_id(),
             "topics": topic_facts(topics),
@@ -138,11 +149,12 @@ def _plan(
             *said,
             *least_seconds(request, sum(records.values())),
             *target.risks,
+            *failing.risks(request, version),
         ),
         blockers=tuple(blockers),
         options={**request.options, "scan": range_rows(scanned)},
         resources=target.resources,
-        outputs=target.outputs,
+        outputs=failing.outputs(target.outputs),
     )
 
 
@@ -312,6 +324,8 @@ SCENARIO = Scenario(
         AS,
         MAX_RECORDS,
         RATE,
+        FAILING_TO,
+        MAX_FAILING_OPTION,
         Option(
             name="warm-up",
             ask="How much time before and after the range do results depend on?",

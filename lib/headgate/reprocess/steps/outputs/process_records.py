@@ -12,6 +12,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.failing_records import failing_file
 from headgate.reprocess.steps.base.step import (
     PriorState,
     Step,
@@ -41,7 +42,8 @@ class Processing(StepBase):
     input_until)`; None: no limit. `result_time` names the column with a result's time. Times are
     ISO 8601 in UTC. `registered` is False for a function that isn't the pipeline's own. `stream`
     has `max_records` of a batch, the `keys` of which the last row is kept, and the `rate` in
-    records per second if it has a limit; None: as a batch.
+    records per second if it has a limit; None: as a batch. Up to `max_failing` records at which the
+    function fails are left out, and kept in a file of the run; None: the first one stops the run.
     """
 
     symbol: ClassVar[str] = "+"
@@ -58,6 +60,7 @@ class Processing(StepBase):
     input_until: str | None = None
     registered: bool = True
     stream: dict[str, Any] | None = None
+    max_failing: int | None = None
     config: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -95,7 +98,10 @@ class Processing(StepBase):
 
         `folder` has the checkpoint of a stream, from which a resumed run continues.
         """
-        job = self.job(*target, *(("--work", folder) if folder else ()))
+        more = ("--work", folder) if folder else ()
+        if self.max_failing is not None:
+            more += ("--failing", failing_file(applier), "--max-failing", str(self.max_failing))
+        job = self.job(*target, *more)
         result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
             raise StepError(
@@ -120,7 +126,7 @@ class Processing(StepBase):
     def report(self, facts: Mapping[str, Any]) -> str:
         """Return what the program has done, as a sentence for the Runs page."""
         return (
-            f"{plural(facts['read'], 'record')} read, {stream_counts(facts)}"
+            f"{plural(facts['read'], 'record')} read, {failing_counts(facts)}{stream_counts(facts)}"
             f"{plural(facts['written'], 'result')} written "
             f"in {facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
         )
@@ -150,6 +156,8 @@ class Processing(StepBase):
     @property
     def how(self) -> str:
         """How it is processed, for the step's description."""
+        if self.max_failing is not None:
+            return f", without the records at which it fails ({self.max_failing} at most)"
         if self.stream is None:
             return ""
         rate = self.stream.get("rate")
@@ -206,6 +214,11 @@ def forget_stream(applier: Applier, was: PriorState) -> None:
     """Delete a stream's checkpoint once its results are written."""
     if folder := was.get("stream"):
         applier.folders.remove_results(folder)
+
+
+def failing_counts(facts: Mapping[str, Any]) -> str:
+    """Return how many records were left out, as a part of the report's sentence."""
+    return f"{plural(facts['failed'], 'failing record')} left out, " if "failed" in facts else ""
 
 
 def stream_counts(facts: Mapping[str, Any]) -> str:

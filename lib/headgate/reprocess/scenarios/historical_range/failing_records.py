@@ -1,0 +1,139 @@
+"""What becomes of a record at which the function fails: the run stops, or it is a dead letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Topic
+from headgate.model.version import OperatorKind, Version
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.scenario import Kind, Option, PlanRequest
+from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.records.write_dead_letters import WriteDeadLetters
+
+MAX_FAILING, LIMIT = 100, 1000
+
+FAILING_TO = Option(
+    name="failing-to",
+    ask="Write records at which the function fails to which dead letter topic?",
+    help="Existing dead letter topic for the records at which the function fails. The run "
+    "processes all others (default: the first failing record stops the run).",
+    metavar="TOPIC",
+)
+MAX_FAILING_OPTION = Option(
+    name="max-failing",
+    ask="Stop after how many failing records?",
+    help=f"Maximum number of records for --failing-to (default {MAX_FAILING}). If more fail, the "
+    "run stops.",
+    kind=Kind.NUMBER,
+    metavar="COUNT",
+    after=("failing-to",),
+)
+
+
+_LACK = "the results are those of a range without the failing records"
+_LACK_IN_STATE = (
+    "the results are those of a range without the failing records. Aggregations and deduplications "
+    "don't count them either"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingTo:
+    """The dead letter topic, None to stop at the first failing record; `most` may fail."""
+
+    topic: Topic | None = None
+    most: int | None = None
+    blockers: tuple[str, ...] = ()
+
+    def steps(self, request: PlanRequest) -> tuple[Step, ...]:
+        """Return the step that writes the dead letters; it follows the processing."""
+        if self.topic is None:
+            return ()
+        name = self.topic.name
+        topics = topic_facts({name: self.topic})
+        return (WriteDeadLetters(pipeline=request.pipeline.name, topic=name, topics=topics),)
+
+    def risks(self, request: PlanRequest, version: Version) -> list[str]:
+        """Return what the results lack, what it costs, and what becomes of the dead letters."""
+        if self.topic is None:
+            return []
+        name = self.topic.name
+        found = [
+            f"records at which the function fails go to {name}, {self.most} at most. More of them "
+            "stop the run",
+            _LACK_IN_STATE if version.stateful else _LACK,
+            "the run reads the range twice: first to find the records at which the function fails. "
+            "The function is called for a record several times",
+            f"an undo leaves the dead letters in {name}",
+        ]
+        shape = request.inspector.kafka.shapes([name]).get(name)
+        if shape is not None and shape.configs.get("retention.ms", "") != "-1":
+            found.append(
+                f"dead letters keep their timestamps, and {name} has a retention: Kafka can "
+                "delete old ones at once. Set `retention.ms` of the topic to -1"
+            )
+        return found
+
+    def outputs(self, own: OutputEffects) -> OutputEffects:
+        """Return the effects of the run on outputs, with those of the dead letters."""
+        if self.topic is None:
+            return own
+        name = self.topic.name
+        more = OutputEffects(
+            run=(f"Records at which the function fails are written to {name}.",),
+            undo=(f"An undo leaves the dead letters in {name}.",),
+        )
+        return own.joined(more)
+
+
+def read_failing_to(
+    request: PlanRequest, version: Version, inputs: Mapping[str, Topic], *, is_stream: bool
+) -> FailingTo:
+    """Return what the options say; ScenarioError if --max-failing can't be."""
+    name, most = request.options.get("failing-to"), request.options.get("max-failing")
+    if name is None:
+        if most is not None:
+            raise ScenarioError("--max-failing needs --failing-to. Pass the dead letter topic")
+        return FailingTo()
+    most = MAX_FAILING if most is None else int(most)
+    if not 1 <= most <= LIMIT:
+        raise ScenarioError(f"--max-failing: expected 1 to {LIMIT}, found {most}")
+    if is_stream:
+        return FailingTo(
+            blockers=(
+                "--failing-to: only for --as batch. Spark can't leave a record out of the "
+                "in-flight batch of a stream. Omit the option",
+            )
+        )
+    topic = request.inspector.kafka.topics([str(name)]).get(str(name))
+    blockers = tuple(_blockers(request, version, inputs, str(name)))
+    return FailingTo(topic=topic, most=most, blockers=blockers)
+
+
+def _blockers(
+    request: PlanRequest, version: Version, inputs: Mapping[str, Topic], name: str
+) -> Iterator[str]:
+    if any(o.kind is OperatorKind.STREAM_JOIN for o in version.stateful or ()):
+        yield (
+            "--failing-to: the query joins records of two topics, so no single record fails. Omit "
+            "the option"
+        )
+    if name in inputs:
+        yield f"--failing-to: {name} is an input of the query. Pass another topic"
+    elif name == str(request.options["to"]).removeprefix("kafka:"):
+        yield f"--failing-to: {name} gets the results. Pass another topic"
+    elif (shape := request.inspector.kafka.shapes([name]).get(name)) is None:
+        yield f"--failing-to: topic {name} doesn't exist. Create the topic, or pass another one"
+    elif "compact" in shape.configs.get("cleanup.policy", ""):
+        yield (
+            f"--failing-to: {name} is compacted, so Kafka would delete dead letters with the same "
+            "key. Pass another topic"
+        )
+    elif request.inspector.dead_letters.may_write([name]).get(name) is False:
+        yield (
+            f"--failing-to: Headgate may not write to {name}: its ACLs don't allow it. Grant the "
+            "operation Write, or pass another topic"
+        )

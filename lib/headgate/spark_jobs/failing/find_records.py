@@ -1,0 +1,222 @@
+"""Find the records at which a function fails, by running it over ever smaller offset ranges.
+
+Only what works record by record is run: the query up to its first aggregation, deduplication or
+other operator that needs several records, with the values that an aggregation takes from a record.
+A record fails if this part and the whole query raise an error over the record by itself. So an
+error that only a group of records makes, or a value that no result needs, is no record's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.engine_error import PYTHON_FAILED, Refusal, refusal_of
+from headgate.spark_jobs.failing.row_wise_plan import BEGINS, kafka_leaves, row_wise
+from headgate.spark_jobs.spark_reflection import set_field
+from headgate.text.secrets import mask_text
+
+_LONGEST = 500
+_OPTIONS = ("assign", "startingoffsets", "endingoffsets")
+# A search that goes on after a record begins with so many offsets.
+_FIRST_STEP = 256
+Ranges = Mapping[str, Mapping[int, tuple[int, int]]]
+"""The first offset and the one after the last, by topic and partition."""
+Error = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FailingRecord:
+    """A record that raises an error, and the error's class and message."""
+
+    topic: str
+    partition: int
+    offset: int
+    error_class: str
+    message: str
+
+
+class FailingRecords:
+    """Searches in a query that was built over `spark.read`; `rows` is its DataFrame.
+
+    `tell(done)` is called with the number of offsets that are searched, and may raise.
+    """
+
+    def __init__(
+        self, spark: Any, rows: Any, most: int, tell: Callable[[int], None] = lambda _: None
+    ) -> None:
+        self._spark, self._most, self._tell = spark, most, tell
+        self._whole = rows._jdf.queryExecution().analyzed()
+        self._parts = row_wise(spark, self._whole)
+        self._done = self._others = 0
+        self.tries = 0
+
+    def find(self, ranges: Ranges) -> list[FailingRecord]:
+        """Return the records of the ranges that fail, by topic, partition and offset.
+
+        CaptureError if more than `most` fail, or if the query fails without any record. An error of
+        the surroundings, such as a broker that is away, is raised as it is.
+        """
+        if self._error(ranges) is None:
+            return []
+        if error := self._error({}):
+            raise CaptureError(
+                f"the function fails without any record, too: {': '.join(error)}. Correct it"
+            )
+        found: list[FailingRecord] = []
+        for topic, parts in sorted(ranges.items()):
+            for number, (begin, end) in sorted(parts.items()):
+                for record in self._search(topic, number, begin, end):
+                    found.append(record)
+                    if len(found) > self._most:
+                        raise CaptureError(_too_many(found, self._most))
+        return found
+
+    def _search(self, topic: str, number: int, begin: int, end: int) -> Iterator[FailingRecord]:
+        """Yield the failing records of a range, in their order."""
+        before = self._done
+
+        def fails(first: int, after: int) -> Error | None:
+            return self._error({topic: {number: (first, after)}})
+
+        at = begin
+        while at < end and fails(at, end) is not None:
+            at = first_failing(lambda b, e: fails(b, e) is not None, at, end)
+            one = {topic: {number: (at, at + 1)}}
+            error = self._error(one)
+            if error is not None and self._error(one, [self._whole]) is not None:
+                yield FailingRecord(topic, number, at, *error)
+            else:
+                self._pass_over(topic, number, at)
+            at += 1
+            self._done = before + at - begin
+        self._done = before + end - begin
+
+    def _pass_over(self, topic: str, number: int, at: int) -> None:
+        """Count a record that fails only with others, or whose error no result needs."""
+        self._others += 1
+        if self._others > self._most:
+            raise CaptureError(
+                f"no single record raises the error at {topic}[{number}]@{at}, nor at "
+                f"{self._others - 1} records before it. Correct the function"
+            )
+
+    def _error(self, parts: Ranges, plans: list[Any] | None = None) -> Error | None:
+        """Run the plans over these offsets; return class and message of what they raise."""
+        self.tries += 1
+        self._tell(self._done)
+        for plan in self._parts if plans is None else plans:
+            for leaf in kafka_leaves(plan):
+                self._read(leaf, parts)
+            dataset = self._spark._jvm.org.apache.spark.sql.classic.Dataset
+            rows = dataset.ofRows(self._spark._jsparkSession, plan)
+            try:
+                rows.write().format("noop").mode("overwrite").save()
+            except Exception as error:
+                found = refusal_of(error)
+                if found.is_around or _is_of_kafka(found):
+                    raise
+                return _class_and_message(found)
+        return None
+
+    def _read(self, leaf: Any, parts: Ranges) -> None:
+        """Let a Kafka source read these offsets of its partitions, and none of the others."""
+        given = self._spark._jvm.java.util.HashMap(leaf.options().asCaseSensitiveMap())
+        begins = json.loads(str(leaf.options().get(BEGINS)))
+        own = {
+            topic: {n: r for n, r in parts.get(topic, {}).items() if str(n) in numbers}
+            for topic, numbers in begins.items()
+        }
+        own = {topic: numbers for topic, numbers in own.items() if numbers}
+        if not own:
+            # A source reads a partition at least: of this one nothing.
+            topic = next(t for t, numbers in sorted(begins.items()) if numbers)
+            number, begin = next(iter(sorted(begins[topic].items())))
+            own = {topic: {int(number): (begin, begin)}}
+        for key in list(given):
+            if str(key).lower() in _OPTIONS:
+                given.remove(key)
+        given.put("assign", json.dumps({t: sorted(numbers) for t, numbers in own.items()}))
+        given.put("startingOffsets", _side(own, 0))
+        given.put("endingOffsets", _side(own, 1))
+        options = self._spark._jvm.org.apache.spark.sql.util.CaseInsensitiveStringMap(given)
+        set_field(leaf, "options", options)
+
+
+def _side(ranges: Ranges, side: int) -> str:
+    return json.dumps({t: {n: r[side] for n, r in parts.items()} for t, parts in ranges.items()})
+
+
+def first_failing(fails: Callable[[int, int], bool], begin: int, end: int) -> int:
+    """Return the first offset of a range that fails; the range as a whole does.
+
+    It reads little more than the records before that offset: `fails` gets ranges that grow, then
+    halves of the last one. Errors that need several records lead to one of these.
+    """
+    size = _FIRST_STEP
+    while begin + size < end:
+        if fails(begin, begin + size):
+            end = begin + size
+            break
+        begin, size = begin + size, size * 2
+    while end - begin > 1:
+        middle = (begin + end) // 2
+        if fails(begin, middle):
+            end = middle
+        else:
+            begin = middle
+    return begin
+
+
+def leave_out(rows: Any, records: list[FailingRecord]) -> Any:
+    """Return the rows of a Kafka source without these records."""
+    from pyspark.sql import functions as f
+
+    by_part: dict[tuple[str, int], list[int]] = {}
+    for one in records:
+        by_part.setdefault((one.topic, one.partition), []).append(one.offset)
+    for (topic, number), offsets in by_part.items():
+        is_part = (f.col("topic") == topic) & (f.col("partition") == number)
+        rows = rows.where(~(is_part & f.col("offset").isin(offsets)))
+    return rows
+
+
+def read_found(file: Path, code: dict[str, str]) -> list[FailingRecord] | None:
+    """Return what an earlier try has found with the same code of the function; None if none has."""
+    if not file.is_file():
+        return None
+    found = json.loads(file.read_text("utf-8"))
+    return [FailingRecord(**one) for one in found["records"]] if found["code"] == code else None
+
+
+def found_document(records: list[FailingRecord], code: dict[str, str]) -> dict[str, Any]:
+    """Return what is kept of a search."""
+    return {"records": [asdict(one) for one in records], "code": code}
+
+
+def _is_of_kafka(found: Refusal) -> bool:
+    """Whether Kafka doesn't give a record, as one that has expired: then no function failed."""
+    is_lost = "KAFKA" in (found.condition or "") or "may have been lost" in found.message
+    return is_lost or found.error_class.startswith("org.apache.kafka.")
+
+
+def _class_and_message(found: Refusal) -> Error:
+    """Return the class of an error and its message, of a Python function those of its own error."""
+    own = found.message.removeprefix(PYTHON_FAILED)
+    name, colon, said = own.partition(": ")
+    if own != found.message and colon:
+        return name, mask_text(said)[:_LONGEST]
+    return found.condition or found.error_class, mask_text(own)[:_LONGEST]
+
+
+def _too_many(found: list[FailingRecord], most: int) -> str:
+    first = found[0]
+    return (
+        f"more than {most} records fail, the first is {first.topic}[{first.partition}]@"
+        f"{first.offset}: {first.error_class}: {first.message}. Correct the function, or plan with "
+        "a larger --max-failing"
+    )
