@@ -1,15 +1,12 @@
 """When the plan of a range may call its result exact."""
 
-from types import SimpleNamespace
-
 import pytest
 
-from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.ports.spark_jobs import EventTimes
 from headgate.reprocess.scenarios.historical_range.scenario import _exactness
 
-PARTS = tuple(Partition(number=n, begin=b, end=e) for n, b, e in ((0, 5, 90), (1, 3, 8), (2, 4, 4)))
-TOPICS = {"t": Topic(name="t", id="1", partitions=PARTS)}
+WHOLE = {"t": {"0": (5, 90), "1": (3, 8), "2": (4, 4)}}
+LATE = {"t": {"0": (20, 60), "1": (5, 8), "2": (4, 4)}}
 FOUND = EventTimes(slices=(), column="at", is_exact=True, result_time=None, columns=())
 
 
@@ -25,5 +22,18 @@ FOUND = EventTimes(slices=(), column="at", is_exact=True, result_time=None, colu
     ],
 )
 def test_only_what_was_measured_whole_is_exact(scanned, said):
-    request = SimpleNamespace(options={})
-    assert said in _exactness(request, TOPICS, {"t": scanned}, FOUND)
+    assert said in _exactness(None, {"t": scanned}, WHOLE, FOUND)
+
+
+@pytest.mark.parametrize(
+    ("scanned", "said"),
+    [
+        ({"0": (20, 60), "1": (5, 8)}, "at most 3d late; others may be missing"),
+        ({"0": (5, 90), "1": (3, 8)}, "at most 3d late; others may be missing"),
+        ({"0": (20, 50), "1": (5, 8)}, "at most 3d late, up to the measured offsets; others"),
+        ({"0": (30, 60), "1": (5, 8)}, "has only the records of --scan"),
+        ({"0": (20, 60)}, "has only the records of --scan"),
+    ],
+)
+def test_a_lateness_is_kept_only_by_a_scan_that_covers_it(scanned, said):
+    assert said in _exactness("3d", {"t": scanned}, LATE, FOUND)

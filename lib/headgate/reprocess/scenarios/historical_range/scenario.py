@@ -145,7 +145,14 @@ def _plan(
         },
         impact={"records": records, "total": sum(records.values())},
         risks=(
-            *_risks(request, topics, scanned, found, mode),
+            *_risks(
+                request,
+                topics,
+                scanned,
+                _within_lateness(request, topics, wanted),
+                found,
+                mode,
+            ),
             *said,
             *least_seconds(request, sum(records.values())),
             *target.risks,
@@ -187,6 +194,13 @@ def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRang
     """Return the offsets to measure: the given ones, those of a lateness, or all there are now."""
     if rows := request.options.get("scan"):
         return read_ranges(rows, option="scan")
+    return _within_lateness(request, topics, wanted)
+
+
+def _within_lateness(
+    request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRange
+) -> Ranges:
+    """Return the offsets that arrived up to --lateness outside the range, all ones without it."""
     whole = whole_topics(topics)
     given = request.options.get("lateness")
     if given is None:
@@ -208,10 +222,11 @@ def _risks(
     request: PlanRequest,
     topics: Mapping[str, Topic],
     scanned: Ranges,
+    needed: Ranges,
     found: EventTimes,
     mode: ProcessingMode,
 ) -> list[str]:
-    exact = _exactness(request, topics, scanned, found)
+    exact = _exactness(request.options.get("lateness"), scanned, needed, found)
     # What a stream drops as late, its input has.
     if mode.is_stream:
         exact = exact.replace("the result is exact", "the input is complete")
@@ -226,26 +241,23 @@ def _risks(
     return [*risks, *common.topic_risks(topics), *function_risks(request)]
 
 
-def _exactness(
-    request: PlanRequest,
-    topics: Mapping[str, Topic],
-    scanned: Ranges,
-    found: EventTimes,
-) -> str:
-    late = lateness(found.slices)
-    measured = f"in the measured records, events are at most {late} late" if late else ""
-    if "lateness" in request.options:
-        return (
-            f"the result is exact for records that are at most {request.options['lateness']} late; "
-            f"others may be missing{'. ' + measured.capitalize() if measured else ''}"
-        )
-    parts = [(n, p) for n, t in topics.items() for p in t.partitions if p.end != p.begin]
-    limits = [(scanned[n].get(str(p.number), (p.end or 0, 0)), p) for n, p in parts]
-    if any(begin > (p.begin or 0) or begin >= end for (begin, end), p in limits):
+def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) -> str:
+    """Return how exact the result is; `needed` are the offsets that --lateness asks for."""
+    parts = [(t, n, r) for t, of in needed.items() for n, r in of.items() if r[0] < r[1]]
+    limits = [(scanned.get(t, {}).get(n, (r[1], 0)), r) for t, n, r in parts]
+    if any(begin > first or begin >= end for (begin, end), (first, _) in limits):
         return (
             "the result has only the records of --scan: other records of the range may be missing"
         )
-    if any(end < (p.end or 0) for (_, end), p in limits):
+    is_short = any(end < after for (_, end), (_, after) in limits)
+    if late is not None:
+        most = lateness(found.slices)
+        said = (
+            f"the result is exact for records that are at most {late} late"
+            f"{', up to the measured offsets' if is_short else ''}; others may be missing"
+        )
+        return f"{said}. In the measured records, events are at most {most} late" if most else said
+    if is_short:
         return "the result is exact up to the measured offsets, and lacks later records"
     return "the result is exact: all records of the topics were measured for the range"
 
