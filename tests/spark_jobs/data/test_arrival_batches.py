@@ -8,8 +8,9 @@ import pytest
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.arrival_batches import batch_ends
+from headgate.spark_jobs.data.kept_counts import CountsByBatch
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges
-from headgate.spark_jobs.data.replay_stream import BatchCounts, remaining
+from headgate.spark_jobs.data.replay_stream import remaining
 
 HOUR = 3_600_000
 FIRST = 1_775_000_000_000
@@ -104,13 +105,13 @@ def test_counts_of_all_starts_are_summed_and_lost_ones_are_named(tmp_path):
         return {"batchId": number, "numInputRows": rows, "stateOperators": state,
                 "eventTime": {"watermark": at}}  # fmt: skip
 
-    BatchCounts(tmp_path / "counts").take(progress(0, 5, 0, "1970-01-01T00:00:00.000Z"))
-    assert BatchCounts(tmp_path / "counts").facts(range(1))["watermark"] is None
-    again = BatchCounts(tmp_path / "counts")
+    CountsByBatch(tmp_path / "counts").take(progress(0, 5, 0, "1970-01-01T00:00:00.000Z"))
+    assert CountsByBatch(tmp_path / "counts").facts(range(1))["watermark"] is None
+    again = CountsByBatch(tmp_path / "counts")
     # Batch 1 was committed, and the program killed before it was counted. Batch 3 isn't committed.
     again.take(progress(2, 7, 2, "2026-04-01T00:00:00.000Z"))
     again.take(progress(3, 9, 9, "2026-04-02T00:00:00.000Z"))
-    found = BatchCounts(tmp_path / "counts").facts(range(3))
+    found = CountsByBatch(tmp_path / "counts").facts(range(3))
     assert found == {
         "read": 12, "dropped": 2, "batches": 3, "uncounted": [1], "state": 3,
         "watermark": "2026-04-01T00:00:00.000Z",

@@ -10,14 +10,13 @@ those of its batches.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.batch_counts import BatchCounts
 from headgate.spark_jobs.data.bound_table import compile_table
+from headgate.spark_jobs.data.kept_counts import BatchCounts, KeptFile
 from headgate.spark_jobs.spark_reflection import elements, set_field
 
 Offsets = dict[str, dict[str, int]]
@@ -32,9 +31,9 @@ class BoundsFile:
     """
 
     def __init__(self, path: Path, until: Offsets | None = None) -> None:
-        self._path = path
+        self._file = KeptFile(path)
         self._until = until or {}
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        found = self._file.read() or {}
         self.sources: dict[str, dict[str, Offsets]] = found.get("sources", {})
         self.seconds: float = found.get("seconds", 0.0)
         self.started: bool = found.get("started", False)
@@ -49,16 +48,8 @@ class BoundsFile:
 
     def write(self) -> None:
         """Write it so that a crash leaves the old one or the new one."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_name(f"{self._path.name}.part")
         found = {"schema": 1, "sources": self.sources, "started": self.started}
-        found |= {"counts": self.counts.kept}
-        text = json.dumps(found | {"seconds": self.seconds})
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._path)
+        self._file.write(found | {"counts": self.counts.kept, "seconds": self.seconds})
 
     @property
     def bounds(self) -> dict[int, Offsets]:

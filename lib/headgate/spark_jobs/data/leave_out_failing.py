@@ -17,8 +17,8 @@ def built_without_failing(
 
     The function is called twice: for the search, and for the query that reads all others.
     """
+    from headgate.spark_jobs.data.kept_counts import KeptFile
     from headgate.spark_jobs.data.replay_query import built_as_batch, call_as_batch
-    from headgate.spark_jobs.data.stream_results import KeptFile
     from headgate.spark_jobs.failing.find_records import (
         FailingRecords,
         found_document,

@@ -28,16 +28,16 @@ from headgate.errors import CaptureError
 from headgate.spark_jobs.batch_log import batches, uncommitted, write_empty_batch
 from headgate.spark_jobs.data.arrival_batches import KafkaTimes, batch_ends
 from headgate.spark_jobs.data.bound_kafka import BoundsFile, BoundSources, Offsets
+from headgate.spark_jobs.data.kept_counts import CountsByBatch, KeptFile
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, failure_of, run
 from headgate.spark_jobs.data.run_beside import BesideQuery
-from headgate.spark_jobs.data.stream_results import KeptFile, StreamResults, key_column
+from headgate.spark_jobs.data.stream_results import StreamResults, key_column
 from headgate.spark_jobs.data.write_output import read_target
 from headgate.spark_jobs.spark_reflection import case_kept, field
 
 AT_MOST = 100_000
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
-_NO_TIME = "1970-01-01T00:00:00.000Z"
 # What says where a source begins, how much it takes at once, and in whose name.
 _REPLACED = (
     *("subscribe", "subscribepattern", "startingtimestamp", "startingoffsetsbytimestamp"),
@@ -121,7 +121,7 @@ class Replay:
         for key in given.keys:
             key_column(self.df, key)
         self._done = KeptFile(given.work / "done.json")
-        self._counts = BatchCounts(given.work / "counts.json")
+        self._counts = CountsByBatch(given.work / "counts.json")
         self._checkpoint = given.work / "checkpoint"
 
     def run(self, began: float) -> Ended | None:
@@ -270,39 +270,6 @@ class ReplaySources(BoundSources):
                 "a Kafka source has `subscribePattern` or `assign`: a replay needs `subscribe`"
             )
         return self._ranges.only([name.strip() for name in given["subscribe"].split(",")])
-
-
-class BatchCounts:
-    """What the batches of all starts have counted, by their numbers, in a file."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = KeptFile(path)
-        self._found: dict[str, dict[str, Any]] = self._file.read() or {}
-
-    def take(self, progress: dict[str, Any]) -> None:
-        """Add what Spark reports of a batch."""
-        operators = progress["stateOperators"]
-        watermark = progress.get("eventTime", {}).get("watermark")
-        self._found[str(progress["batchId"])] = {
-            "read": max(progress["numInputRows"], 0),
-            "dropped": sum(o["numRowsDroppedByWatermark"] for o in operators),
-            "state": sum(o["numRowsTotal"] for o in operators),
-            "watermark": watermark if watermark != _NO_TIME else None,
-        }
-        self._file.write(self._found)
-
-    def facts(self, done: range) -> dict[str, Any]:
-        """Return the sums, and the last watermark and state; `done` are the committed batches."""
-        found = [self._found[str(n)] for n in done if str(n) in self._found]
-        last = found[-1] if found else {}
-        return {
-            "read": sum(c["read"] for c in found),
-            "dropped": sum(c["dropped"] for c in found),
-            "batches": len(done),
-            "uncounted": [n for n in done if str(n) not in self._found],
-            "watermark": last.get("watermark"),
-            "state": last.get("state", 0),
-        }
 
 
 class ReplayedQuery(BesideQuery):

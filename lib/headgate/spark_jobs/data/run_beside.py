@@ -24,8 +24,8 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.batch_log import batches, uncommitted, write_empty_batch
-from headgate.spark_jobs.data.batch_counts import BatchCounts
 from headgate.spark_jobs.data.bound_kafka import BoundsFile, BoundSources, Offsets
+from headgate.spark_jobs.data.kept_counts import BatchCounts
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.data.run_bounded import BoundedQuery, build_query
 from headgate.spark_jobs.spark_reflection import case_kept, field

@@ -6,8 +6,6 @@ stream is at its end. So a program that is killed neither loses nor repeats a re
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -98,24 +96,3 @@ def key_column(rows: Any, name: str) -> Any:
     if name.partition(".")[0] in kinds:
         return f.col(name)
     raise CaptureError(f"--keys: the result has no column {name}. Its columns: {', '.join(kinds)}")
-
-
-class KeptFile:
-    """A JSON file of the program, which a crash leaves as it was or as it becomes."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def read(self) -> Any:
-        """Return what it has, None if it isn't there."""
-        return json.loads(self._path.read_text("utf-8")) if self._path.is_file() else None
-
-    def write(self, value: Any) -> None:
-        """Replace what it has."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_name(f"{self._path.name}.part")
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(value, file)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._path)

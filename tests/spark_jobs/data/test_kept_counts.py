@@ -1,6 +1,6 @@
 """Counts of batches: each once, over several starts, and nothing that a sink doesn't tell."""
 
-from headgate.spark_jobs.data.batch_counts import BatchCounts
+from headgate.spark_jobs.data.kept_counts import BatchCounts
 
 
 def batch(number, read, written=-1, dropped=None):
