@@ -172,7 +172,7 @@ class _Pair:
                 ),
                 self._example(0, opened[0]),
             )
-        return Said("resumes", f"the new version keeps other rows in {self._name}", mixed=True)
+        return Said("resumes", f"{self._name} has different rows in the new version", mixed=True)
 
     def _opened_again(self) -> list[Frozen]:
         run = self.run

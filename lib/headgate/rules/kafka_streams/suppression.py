@@ -90,8 +90,8 @@ def _half_of_them(
         before=None,
         after=buffer.name,
         because=(
-            f"suppress() with the new buffer {buffer.name} follows the existing store "
-            f"{table.name}. suppress() passes results to {missing}."
+            f"suppress() after the existing store {table.name} has a new, empty buffer "
+            f"{buffer.name}. {missing} gets only results that a new record changes."
         ),
         question=None if windowed else _IS_IT_WINDOWED.format(table=table.name),
         remedy=_CLOSE_THE_WINDOWS,

@@ -66,7 +66,8 @@ SCENARIO = Scenario(
             ENTRY_POINT,
             LOCAL,
             ALL_KAFKA,
-            note="Headgate calls the entry point in its own process, with its checkpoint and sink.",
+            note="Headgate calls the entry point in a separate process, with the pipeline's "
+            "checkpoint and sink.",
         ),
         Engine.KAFKA_STREAMS: needs(
             _COMMANDS, note="The application may process later records before Headgate stops it."

@@ -122,8 +122,8 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
     )
     if (rate := common.at_least(request.options, "rate", 1, None)) is not None:
         yield (
-            f"at most {rate} records/s are read. A batch has the records of 1 to 10 s, and Spark "
-            "reads them without a limit"
+            f"on average, at most {rate} records/s are read: each batch has the records of 1 to "
+            "10 s. Within a batch, Spark reads as fast as it can"
         )
         yield from least_seconds(request, sum((unread or {}).values()))
     elif not _has_limit(request):

@@ -278,14 +278,14 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="from",
-            ask="First time of the results?",
+            ask="From which time should results be computed?",
             help="First time of the results: the start of a window, else the event time.",
             metavar="TIME",
             required=True,
         ),
         Option(
             name="until",
-            ask="Time after the last result?",
+            ask="Until which time should results be computed?",
             help="End of the range; results at this time are not included.",
             metavar="TIME",
             required=True,

@@ -200,7 +200,7 @@ def _risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> list[s
     title = table.title
     risks = [
         f"rows of {title} without a new result stay, also rows of the range",
-        f"while rows are replaced, other writers of {title} wait. Its queries don't",
+        f"while rows are replaced, other writers of {title} wait. SELECT statements don't wait",
         f"the replaced rows are kept in {table.schema}.headgate_before_RUN until the undo, the "
         "keys of the new rows in headgate_after_RUN. Drop both tables if you don't need the undo",
     ]

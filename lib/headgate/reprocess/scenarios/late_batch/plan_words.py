@@ -72,8 +72,9 @@ def risks_of(
         )
     if _keeps_totals(version):
         risks.append(
-            f"the state of {request.pipeline.name} doesn't include the late records. The query's "
-            "next results of the same keys lack these records again"
+            f"the state of {request.pipeline.name} doesn't include the late records. When the "
+            "query next writes one of the touched keys, the late records are missing from the "
+            "result again. Then run late-batch again"
         )
     risks += common.topic_risks(topics)
     return [*risks, *function_risks(request)]
