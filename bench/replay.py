@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,7 +194,8 @@ def _as_batch(bench: _Bench, stream: Run) -> Iterator[Row]:
 
 def _growth(local: _Bench, cluster: Cluster) -> Iterator[Row]:
     both = local.elsewhere("two", cluster.master, cluster.config)
-    found = {size: both.bounded(size, "--max-records", str(CLUSTER_BATCH)) for size in SIZES}
+    limit = ("--max-records", str(CLUSTER_BATCH))
+    found = {size: both.bounded(size, *limit, is_watched=True) for size in SIZES}
     small = min(SIZES)
     for size in sorted(set(SIZES) - {small}):
         times = size / small
@@ -217,7 +218,7 @@ def _growth(local: _Bench, cluster: Cluster) -> Iterator[Row]:
         )
     size = max(SIZES) if RECORDS not in found else RECORDS
     alone = local.elsewhere("one", cluster.master, cluster.config | {"spark.cores.max": "1"})
-    one, two = alone.bounded(size, "--max-records", str(CLUSTER_BATCH)), found[size]
+    one, two = alone.bounded(size, *limit, is_watched=True), found[size]
     yield Row(
         subject=f"two workers of a standalone cluster, {size:,} records",
         ours=two.seconds,
@@ -271,13 +272,17 @@ class _Bench:
         tables = (PIPELINE.format(size=size) for size in self.sizes)
         (self.home / "headgate.toml").write_text("".join((head, *tables)))
 
-    def bounded(self, size: int, *options: str) -> Run:
-        """Replay all records but the first few as a run of Headgate's."""
+    def bounded(self, size: int, *options: str, is_watched: bool = False) -> Run:
+        """Replay all records but the first few as a run of Headgate's.
+
+        To watch its memory takes a part of a core, which the peer of a throughput keeps.
+        """
         checkpoint = self._anew(size)
         topic = f"counts-{size}"
         before = self._ends(topic)
         self._headgate("plan", "bounded", f"orders-{size}", *options, "-o", "plan.json")
-        with _Memory(self.home) as memory:
+        memory = _Memory(self.home)
+        with memory if is_watched else nullcontext():
             wall = _wall(lambda: self._headgate("apply", "plan.json"))
         self._check(topic, before, size)
         took = _between(checkpoint)
