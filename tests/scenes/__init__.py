@@ -58,6 +58,11 @@ from scenes.spark.historical_range import (
     HistoricalRangeTopic,
 )
 from scenes.spark.late_batch import LateBatchSpark
+from scenes.spark.more_ranges import (
+    HistoricalRangeAppend,
+    HistoricalRangeFailing,
+    HistoricalRangeStream,
+)
 from scenes.spark.new_checkpoint import NewCheckpointSpark
 from scenes.spark.offline_upgrade import OfflineUpgradeSpark
 from scenes.spark.online_upgrade import OnlineUpgradeSpark
@@ -110,6 +115,9 @@ SCENES: tuple[type[Scene], ...] = (
     HistoricalRangeTable,
     OnlineUpgradeGroup,
     OnlineUpgradeStreams,
+    HistoricalRangeStream,
+    HistoricalRangeAppend,
+    HistoricalRangeFailing,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from headgate.model.version import Engine
 from headgate.text.times import from_milliseconds, iso
 from postgres_server import running_postgres
-from scenes.records import MINUTE, Writer, make_topic, read_all, write_history
+from scenes.records import MINUTE, Seen, Writer, make_topic, read_all, write_history
 from scenes.scene import Scene
 from scenes.small_spark import spark_tables
 
@@ -31,17 +31,33 @@ from pathlib import Path
 from pyspark.sql import functions as f
 
 
-def by_city(spark):
+def by_city(spark, delay="1 minute"):
     given = json.loads(Path("query.json").read_text())
     reader = spark.readStream.format("kafka").option("subscribe", given["topic"])
     rows = reader.option("kafka.bootstrap.servers", given["bootstrap"]).load()
-    rows = rows.withWatermark("timestamp", "1 minute").withColumn("city", f.expr("string(key)"))
+    rows = rows.withWatermark("timestamp", delay).withColumn("city", f.expr("string(key)"))
     counted = rows.groupBy(f.window("timestamp", "10 minutes"), "city").agg(f.count("*").alias("n"))
     return counted.select(f.col("window.start").alias("begin"), "city", "n")
 
 
 def again(spark):
     return by_city(spark)
+
+
+def patient(spark):
+    return by_city(spark, "10 minutes")
+
+
+def checked(spark):
+    given = json.loads(Path("query.json").read_text())
+    reader = spark.readStream.format("kafka").option("subscribe", given["topic"])
+    rows = reader.option("kafka.bootstrap.servers", given["bootstrap"]).load()
+    rows = rows.withWatermark("timestamp", "1 minute")
+    is_odd = f.expr("try_cast(get_json_object(string(value), '$.id') AS int) % 5 = 3")
+    failing = f.raise_error(f.lit("an odd order"))
+    rows = rows.withColumn("city", f.when(is_odd, failing).otherwise(f.expr("string(key)")))
+    counted = rows.groupBy(f.window("timestamp", "10 minutes"), "city").agg(f.count("*").alias("n"))
+    return counted.select(f.col("window.start").alias("begin"), "city", "n")
 
 
 def to_topic(spark):
@@ -136,10 +152,18 @@ class HistoricalRangeSpark(_Processing):
     def check_end(self) -> None:
         """Each window has every record of the history, once."""
         self.check_neighbour()
-        found = read_all(self.bootstrap, self.topics)
-        records = [r for rs in found.values() for r in rs if self.since <= r.timestamp < self.until]
+        records = [r for r in self.records() if self.is_processed(r)]
         right = Counter((r.timestamp // WINDOW * WINDOW, (r.key or b"").decode()) for r in records)
         assert self.counted(self.target) == right
+
+    def records(self) -> list[Seen]:
+        """Return the records of the range."""
+        found = read_all(self.bootstrap, self.topics)
+        return [r for rs in found.values() for r in rs if self.since <= r.timestamp < self.until]
+
+    def is_processed(self, record: Seen) -> bool:
+        """Whether the results have a record of the range."""
+        return True
 
 
 class HistoricalRangeTopic(HistoricalRangeSpark):
@@ -160,12 +184,16 @@ class HistoricalRangeTopic(HistoricalRangeSpark):
 
     def counted(self, folder: Path) -> Counter[tuple[int, str]]:
         """Return the results of the topic."""
-        parts = read_all(self.bootstrap, (self._results,)).values()
-        rows = [json.loads(r.value or b"") for records in parts for r in records]
+        rows = [json.loads(value) for value in self.written()]
         times = [datetime.fromisoformat(r["begin"]).timestamp() for r in rows]
         found = {(int(at * 1000), r["city"]): r["n"] for at, r in zip(times, rows, strict=True)}
         assert len(found) == len(rows), "a result comes twice"
         return Counter(found)
+
+    def written(self) -> list[bytes]:
+        """Return the values in the topic."""
+        parts = read_all(self.bootstrap, (self._results,)).values()
+        return [r.value or b"" for records in parts for r in records]
 
     def check_undone(self) -> None:
         """The topic is gone."""
