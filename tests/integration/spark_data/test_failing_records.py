@@ -101,6 +101,7 @@ def test_the_search_finds_exactly_the_records_that_fail(team, topic, broker, mon
     assert "fails without any record, too" in found["broken"]
 
 
+@pytest.mark.long
 def test_all_others_are_processed_once_also_after_kill_9(team, orders, topic, consume, broker):
     from confluent_kafka import Producer
 
@@ -159,7 +160,6 @@ def test_all_others_are_processed_once_also_after_kill_9(team, orders, topic, co
     assert len(values) == COUNT
 
 
-@pytest.mark.long
 def test_totals_in_a_topic_lack_the_failing_records(team, orders, topic, consume):
     register(team, "checked_hours")
     letters = topic("letters", partitions=2, config={"retention.ms": "-1"})
