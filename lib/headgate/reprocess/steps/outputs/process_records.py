@@ -98,7 +98,7 @@ class Processing(StepBase):
 
         `folder` has the checkpoint of a stream, from which a resumed run continues.
         """
-        more = ("--work", folder) if folder else ()
+        more: tuple[str, ...] = ("--work", folder) if folder else ()
         if self.max_failing is not None:
             more += ("--failing", failing_file(applier), "--max-failing", str(self.max_failing))
         job = self.job(*target, *more)
