@@ -123,7 +123,7 @@ def _open(connection: Connection, request: str) -> RequestRow:
     row = _get(connection, request)
     if row.state is not RequestState.OPEN:
         raise RefusedError(
-            f"request {request} is already {row.state} by {row.decided_by}. `headgate requests` "
+            f"request {request} was already {row.state} by {row.decided_by}. `headgate requests` "
             "lists open requests"
         )
     return row

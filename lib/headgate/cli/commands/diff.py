@@ -68,7 +68,7 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 @click.option(
     "--pipeline",
     metavar="NAME",
-    help="Apply the [[accept]] entries of this pipeline, if the evidence names no pipeline.",
+    help="Pipeline whose [[accept]] entries apply, if the evidence doesn't name one.",
 )
 @format_option("markdown", "sarif", "junit")
 def command(

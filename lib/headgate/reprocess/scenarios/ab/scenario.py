@@ -134,8 +134,8 @@ _BATCH = (
     "watermark makes are not found"
 )
 _STREAM = (
-    "both versions get the same batches. Results that the watermark hasn't closed at the last "
-    "offset are missing in append mode"
+    "both versions get the same batches. In append mode, results of windows that are still open at "
+    "the last offset are missing"
 )
 
 

@@ -24,7 +24,7 @@ TOLERANCE = Option(
 )
 IGNORE = Option(
     name="ignore",
-    ask="Which columns are not compared?",
+    ask="Which columns should the comparison ignore?",
     help="Column to leave out of the comparison; repeat it for several.",
     kind=Kind.MANY,
     metavar="COLUMN",

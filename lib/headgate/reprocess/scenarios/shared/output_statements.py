@@ -266,7 +266,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("chain", _GROUP): Declared(statements=said.CHAIN),
     ("ab", _SPARK): Declared(
         statements=(
-            says(run="The outputs of {name} don't change: results go to folders of their own."),
+            says(
+                run="The outputs of {name} don't change: the results of this run go to new folders."
+            ),
             says(undo="An undo deletes both results. The outputs of {name} don't change."),
         ),
         remains=False,
