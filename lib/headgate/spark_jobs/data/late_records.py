@@ -102,10 +102,11 @@ class LateRecords:
 
     def _found(self, input_rows: Any, ranges: OffsetRanges, read: Read) -> Any:
         if self.found is None:
-            rows = self._read(input_rows, read)
+            # Counted and used: without it, Spark would read them from Kafka for each of these.
+            rows = self._read(input_rows, read).persist()
             once = self._once(rows)
             new = self._new(once, input_rows, ranges)
-            # It is used several times: to find keys, and as input.
+            # Used several times, too: to find keys, and as input.
             self.found = _of_input(new, self.input).persist()
             self._parts = [rows, once, self.found]
         return self.found
