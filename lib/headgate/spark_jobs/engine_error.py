@@ -45,6 +45,7 @@ _AROUND = (
 _AROUND_TEXT = ("No space left on device", "Disk quota exceeded", "UnsupportedFileSystemException")
 _AROUND_ENDS = ("AuthorizationException",)
 _TRACEBACK = "Traceback (most recent call last)"
+_FRAME = '  File "'
 _ERROR = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 _LONGEST = 2000
 PYTHON_FAILED = "a Python function failed: "
@@ -132,7 +133,11 @@ def _message(thrown: Any) -> str:
 def _last_error(text: str) -> str:
     """Return the error at the end of a Python worker's traceback, ours without its class."""
     lines = text.rpartition(_TRACEBACK)[2].splitlines()
-    last = next((x for x in reversed(lines) if _ERROR.fullmatch(x)), text)
+    frames = [n for n, line in enumerate(lines) if line.startswith(_FRAME)]
+    # An error's text may have several lines; the first one follows the last frame.
+    after = lines[frames[-1] :] if frames else []
+    last = next((x for x in after if _ERROR.fullmatch(x)), None)
+    last = last or next((x for x in reversed(lines) if _ERROR.fullmatch(x)), text)
     name, _, said = last.partition(": ")
     return _line(said if name.endswith("EffectError") else last)
 
