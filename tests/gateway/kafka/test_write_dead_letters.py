@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 
 from headgate.errors import StepError
+from headgate.gateway.kafka import write_dead_letters as module
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.write_dead_letters import write_dead_letters
 from headgate.model.dead_letters import FailedRecord
@@ -121,6 +122,59 @@ def test_a_killed_writer_leaves_nothing_twice(broker, topics, consume, written):
     found = [read_dead_letter(tuple(r.headers() or ())) for r in consume(letters, 12, seconds=10)]
     places = Counter((one.partition, one.offset) for one in found if one.topic)
     assert places == Counter((n % 2, n // 2) for n in range(10))
+
+
+def test_a_record_of_an_aborted_transaction_is_written_as_spark_saw_it(broker, topics, consume):
+    from confluent_kafka import Producer
+
+    orders, letters = topics
+    other = Producer({"bootstrap.servers": broker, "transactional.id": f"aborted-{orders}"})
+    other.init_transactions(30)
+    other.begin_transaction()
+    other.produce(orders, "never committed", partition=0, timestamp=1_750_000_000_000)
+    assert other.flush(30) == 0
+    other.abort_transaction(30)
+    with Kafka(broker) as kafka:
+        written = write_dead_letters(
+            kafka, letters, [failed(orders, 0, 10)], run="r5", begins={}, pause=lambda _: None
+        )
+    assert written == 1
+    assert b"never committed" in [r.value() for r in consume(letters, 2)]
+
+
+def test_nothing_is_written_twice_behind_the_open_transaction_of_another(
+    broker, topics, consume, monkeypatch
+):
+    from confluent_kafka import Producer
+
+    orders, letters = topics
+    wanted = [failed(orders, n, 0) for n in range(2)]
+    other = Producer({"bootstrap.servers": broker, "transactional.id": f"open-{orders}"})
+    other.init_transactions(30)
+
+    def write(pause):
+        with Kafka(broker) as kafka:
+            return write_dead_letters(kafka, letters, wanted, run="r6", begins={}, pause=pause)
+
+    other.begin_transaction()
+    for number in range(3):
+        other.produce(letters, "unfinished", partition=number)
+    assert other.flush(30) == 0
+    waits = []
+
+    def end(seconds):
+        if seconds:
+            waits.append(seconds)
+            other.abort_transaction(30)
+
+    # What is behind the open transaction can't be read, so nobody knows what is there.
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_WAIT_SECONDS", 0)
+        with pytest.raises(StepError, match=f"an open transaction in {letters}"):
+            write(lambda _: None)
+    assert (write(end), len(waits)) == (2, 1)
+    assert write(end) == 0
+    assert len(consume(letters, 4, seconds=5)) == 3
 
 
 def test_a_record_that_is_gone_is_an_error_and_writes_nothing(broker, topics):

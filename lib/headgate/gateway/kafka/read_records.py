@@ -99,17 +99,22 @@ def first_records(
 
 
 def each_record(
-    bootstrap: str, config: Mapping[str, str], ranges: Mapping[TopicPart, tuple[int, int]]
+    bootstrap: str,
+    config: Mapping[str, str],
+    ranges: Mapping[TopicPart, tuple[int, int]],
+    *,
+    only_committed: bool = True,
 ) -> Generator[Record]:
     """Yield all records from (inclusive) to (exclusive) of each partition, in its order.
 
-    No group is joined and nothing committed; records of aborted transactions are left out.
+    No group is joined and nothing committed; records of aborted transactions are left out, unless
+    `only_committed` is false.
     UnreachableError where nothing came for 30 s.
     """
     left = {part: end for part, (begin, end) in ranges.items() if begin < end}
     if not left:
         return
-    consumer = _consumer(bootstrap, config)
+    consumer = _consumer(bootstrap, config, only_committed=only_committed)
     try:
         consumer.assign([TopicPartition(*part, ranges[part][0]) for part in left])
         yield from _polled(consumer, bootstrap, left)
@@ -166,9 +171,10 @@ def _record(message: Any) -> Record:
     )
 
 
-def _consumer(bootstrap: str, config: Mapping[str, str]) -> Any:
+def _consumer(bootstrap: str, config: Mapping[str, str], *, only_committed: bool = True) -> Any:
+    level = {} if only_committed else {"isolation.level": "read_uncommitted"}
     try:
-        return Consumer({**config, **_READ_ONLY, "bootstrap.servers": bootstrap})
+        return Consumer({**config, **_READ_ONLY, **level, "bootstrap.servers": bootstrap})
     except KafkaException as error:
         raise ConfigError(
             f"Kafka's client rejects a setting in [kafka.config]: {kafka_error(error).str()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from typing import Any
@@ -22,6 +23,8 @@ from headgate.parse.kafka.dead_letters import FAILED_IN, connect_headers, read_d
 from headgate.reprocess.ports.dead_letters import Ledger
 
 _AT_ONCE = 100
+# Another producer's transaction holds the topic up for so long at most.
+_WAIT_SECONDS, _LOOK_SECONDS = 60, 0.5
 Place = tuple[str, int, int]
 
 
@@ -37,21 +40,42 @@ def write_dead_letters(
     """Write the records that an earlier try of the run has not written; return how many it wrote.
 
     `begins` is where the dead letter topic ended before the run, by partition. Key, value,
-    timestamp and headers are kept. StepError if Kafka refuses a record.
+    timestamp and headers are kept. StepError if Kafka refuses a record, or if another producer
+    keeps a transaction open: records behind it can't be read.
     """
     ledger = Ledger(topic=topic, transactional_id=f"headgate-dead-letters-{run}")
     # Ends what a killed try left open, so that what is read is all that it wrote.
     producer = transactional(kafka, ledger)
+    _wait_until_stable(kafka, topic, pause)
     there = _written(kafka, topic, run, begins)
     missing = [r for r in records if (r.topic, r.partition, r.offset) not in there]
     _check_there(kafka, missing)
     for first in range(0, len(missing), _AT_ONCE):
         pause(0)
+        # Read before the transaction: it must end within its time.
+        made = [_made(topic, _read(kafka, r), r, run) for r in missing[first : first + _AT_ONCE]]
         failed: list[Failed] = []
         with transaction(producer, failed):
-            for one in missing[first : first + _AT_ONCE]:
-                produce_record(producer, _made(topic, _read(kafka, one), one, run), failed)
+            for record in made:
+                produce_record(producer, record, failed)
     return len(missing)
+
+
+def _wait_until_stable(kafka: Kafka, topic: str, pause: Callable[[float], None]) -> None:
+    """Wait until all that the topic has now can be read."""
+    numbers = [span.partition for span in stable_spans(kafka, topic, ())]
+    ends = kafka.begin_end([(topic, number) for number in numbers])
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while any(
+        span.end < (ends[topic, span.partition][1] or 0)
+        for span in stable_spans(kafka, topic, numbers)
+    ):
+        if time.monotonic() > deadline:
+            raise StepError(
+                f"another producer has an open transaction in {topic}. Resume the run when the "
+                "transaction has ended"
+            )
+        pause(_LOOK_SECONDS)
 
 
 def _written(kafka: Kafka, topic: str, run: str, begins: Mapping[int, int]) -> set[Place]:
@@ -87,11 +111,13 @@ def _gone(one: FailedRecord) -> StepError:
 
 def _read(kafka: Kafka, one: FailedRecord) -> Record:
     ranges = {(one.topic, one.partition): (one.offset, one.offset + 1)}
-    with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:
-        found = next(records, None)
-    if found is None:
+    # Spark reads records of aborted transactions, too, unless the query says otherwise.
+    found = each_record(kafka.bootstrap, kafka.config, ranges, only_committed=False)
+    with closing(found) as records:
+        record = next(records, None)
+    if record is None:
         raise _gone(one)
-    return found
+    return record
 
 
 def _made(topic: str, record: Record, one: FailedRecord, run: str) -> dict[str, Any]:

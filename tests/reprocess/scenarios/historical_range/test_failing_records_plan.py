@@ -8,7 +8,7 @@ from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
-from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
+from headgate.model.version import Engine, OperatorKind, Sink, StatefulOperator, Version
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.historical_range.failing_records import read_failing_to
@@ -73,10 +73,14 @@ def test_dead_letters_are_written_by_a_step_and_the_plan_says_what_lacks_them():
     assert (step.pipeline, step.topic) == ("p", "letters")
     assert step.topics == {"letters": {"id": "1", "partitions": 1}}
     assert load_step(step.action, step.details()) == step
+    orders = Topic(name="orders", id="2", partitions=())
+    (step,) = read_failing_to(asked, grouped, {"orders": orders}, is_stream=False).steps(asked)
+    assert isinstance(step, WriteDeadLetters)
+    assert step.topics["orders"] == {"id": "2", "partitions": 0}, "the same offsets, other records"
     most, lack, twice, stay, old = found.risks(asked, grouped)
     assert most.startswith("records at which the function fails go to letters, 7 at most")
     assert lack.endswith("Aggregations and deduplications don't count them either")
-    assert twice.startswith("the run reads the range twice")
+    assert twice.startswith("the run reads the range at least twice")
     assert "an undo leaves the dead letters" in stay
     assert "`retention.ms`" in old
     assert found.risks(asked, version())[1].endswith("a range without the failing records")
@@ -108,6 +112,9 @@ def test_what_cant_be_done_is_a_blocker():
     assert "is an input of the query" in blockers("letters", inputs=("letters",))[0]
     assert "gets the results" in blockers("results")[0]
     assert "only for --as batch" in blockers("letters", is_stream=True)[0]
+    asked = request(failing_to="letters")
+    written = Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="letters"))
+    assert "is the output topic of the query" in read(asked, written).blockers[0]
     closed = Cluster()
     closed.may = False
     assert "Grant the operation Write" in blockers("letters", inspector=closed)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
@@ -45,6 +45,7 @@ class FailingTo:
     """The dead letter topic, None to stop at the first failing record; `most` may fail."""
 
     topic: Topic | None = None
+    inputs: Mapping[str, Topic] = field(default_factory=dict)
     most: int | None = None
     blockers: tuple[str, ...] = ()
 
@@ -53,7 +54,7 @@ class FailingTo:
         if self.topic is None:
             return ()
         name = self.topic.name
-        topics = topic_facts({name: self.topic})
+        topics = topic_facts({name: self.topic, **self.inputs})
         return (WriteDeadLetters(pipeline=request.pipeline.name, topic=name, topics=topics),)
 
     def risks(self, request: PlanRequest, version: Version) -> list[str]:
@@ -65,7 +66,8 @@ class FailingTo:
             f"records at which the function fails go to {name}, {self.most} at most. More of them "
             "stop the run",
             _LACK_IN_STATE if version.stateful else _LACK,
-            "the run reads the range twice: first to find the records at which the function fails. "
+            "the run reads the range at least twice: first to find the records at which the "
+            "function fails. This search reads one partition after the other once a record fails. "
             "The function is called for a record several times",
             f"an undo leaves the dead letters in {name}",
         ]
@@ -110,7 +112,7 @@ def read_failing_to(
         )
     topic = request.inspector.kafka.topics([str(name)]).get(str(name))
     blockers = tuple(_blockers(request, version, inputs, str(name)))
-    return FailingTo(topic=topic, most=most, blockers=blockers)
+    return FailingTo(topic=topic, inputs=inputs, most=most, blockers=blockers)
 
 
 def _blockers(
@@ -123,6 +125,8 @@ def _blockers(
         )
     if name in inputs:
         yield f"--failing-to: {name} is an input of the query. Pass another topic"
+    elif version.sink is not None and name == version.sink.place:
+        yield f"--failing-to: {name} is the output topic of the query. Pass another topic"
     elif name == str(request.options["to"]).removeprefix("kafka:"):
         yield f"--failing-to: {name} gets the results. Pass another topic"
     elif (shape := request.inspector.kafka.shapes([name]).get(name)) is None:
