@@ -1,5 +1,6 @@
 """Functions over orders for tests of reports, progress, rate limits and records that fail."""
 
+import functools
 import os
 import time
 
@@ -177,3 +178,33 @@ def broken(spark):
 
     wrong = Broken()
     return orders(spark).withColumn("x", f.udf(lambda _: str(wrong), "string")("id")).writeStream
+
+
+def single(spark):
+    """The orders once each; some raise after that."""
+    rows = orders(spark).dropDuplicates(["id"])
+    return rows.withColumn("checked", f.udf(strict, "long")("id")).writeStream
+
+
+def in_company(spark):
+    """The orders in batches, which must have two; one raises."""
+
+    def check(batches):
+        for batch in batches:
+            if len(batch) == 1:
+                raise IndexError("one order is no batch")
+            batch["id"].map(strict)
+            yield batch
+
+    rows = orders(spark).select("id")
+    return rows.mapInPandas(check, "id long").writeStream
+
+
+@functools.cache
+def keep(spark):
+    return orders(spark)
+
+
+def kept(spark):
+    """Orders of a source that is kept between two calls; some raise."""
+    return keep(spark).withColumn("checked", f.udf(strict, "long")("id")).writeStream

@@ -3,17 +3,24 @@
 import json
 import sys
 from argparse import Namespace
+from importlib import import_module
+from pathlib import Path
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.kafka_reading import counting_session
+from headgate.spark_jobs.data.leave_out_failing import built_without_failing
 from headgate.spark_jobs.data.offset_ranges import read_ranges
 from headgate.spark_jobs.data.replay_query import built_as_batch, call_as_batch
+from headgate.spark_jobs.data.report import Report
 from headgate.spark_jobs.failing.find_records import FailingRecords
 
 
 def main(offsets, most, functions):
     ranges, spark = read_ranges(offsets), counting_session("failing")
-    given = Namespace(query=None, input_from=None, input_until=None)
+    given = Namespace(
+        query=None, input_from=None, input_until=None, failing=Path("found.json"),
+        max_failing=int(most),
+    )  # fmt: skip
     built, found = None, {}
     for function in functions:
         given.entry_point = f"control_queries:{function}"
@@ -24,6 +31,9 @@ def main(offsets, most, functions):
                 kept.clear()
             query = call_as_batch(spark, given, built)
         try:
+            if function == "kept":
+                import_module("control_queries").keep.cache_clear()
+                built_without_failing(spark, given, ranges, Report(None), lambda _, q: q.rows)
             search = FailingRecords(spark, query.rows, int(most))
             records = search.find(ranges.parts)
         except CaptureError as error:

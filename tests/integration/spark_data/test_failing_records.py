@@ -82,7 +82,7 @@ def test_the_search_finds_exactly_the_records_that_fail(team, topic, broker, mon
     }
     offsets = json.dumps({name: {"0": [0, 60], "1": [0, 60], "2": [0, 0]}})
     functions = ["plain", "checked", "sums", "pruned", "cast", "results", "small_results", "both",
-                 "joined", "broken"]  # fmt: skip
+                 "joined", "broken", "single", "in_company", "kept"]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "integration.spark_data.failing_program", offsets, "50", *functions],
         cwd=team.folder, env=env, capture_output=True, text=True, timeout=840,
@@ -91,7 +91,7 @@ def test_the_search_finds_exactly_the_records_that_fail(team, topic, broker, mon
     found = json.loads(done.stdout.splitlines()[-1])
     failing = [n for n in FAILING if n < 120]
     expected = sorted((n % 2, n // 2) for n in failing)
-    for function in ("checked", "sums", "cast", "small_results", "both"):
+    for function in ("checked", "sums", "cast", "small_results", "both", "single"):
         assert [tuple(r[1:3]) for r in found[function]] == expected, (function, found[function])
         assert {r[0] for r in found[function]} == {name}
     messages = {tuple(r[1:3]): r[3] for r in found["checked"]}
@@ -99,6 +99,8 @@ def test_the_search_finds_exactly_the_records_that_fail(team, topic, broker, mon
     assert found["plain"] == found["results"] == found["pruned"] == []
     assert "records of two Kafka sources are joined" in found["joined"]
     assert "fails without any record, too" in found["broken"]
+    assert "may need several records at once" in found["in_company"]
+    assert "doesn't read its Kafka sources on a second call" in found["kept"]
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from headgate.spark_jobs.data.late_records import LateRecords
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges
 from headgate.spark_jobs.data.replace_results import _all_results
 
-SPARK = SimpleNamespace(catalog=SimpleNamespace(listTables=lambda: ()))
+SPARK = SimpleNamespace()
 GIVEN = SimpleNamespace(entry_point="m:f")
 
 
@@ -25,6 +25,7 @@ def test_a_source_of_the_first_call_is_not_used_again(monkeypatch, first, second
         return "results"
 
     monkeypatch.setattr(replay_query, "call_as_batch", call)
+    monkeypatch.setattr(replay_query, "forget_call", lambda _spark, _built: None)
     if first == second:
         assert _all_results(SPARK, GIVEN, late, built) == ("results", ["all"] * second)
         return

@@ -52,7 +52,8 @@ class Built:
 
     `counts` has the number of records that each Kafka source gave, once they are read. `slices` is
     the least number of tasks that read such a source. `rows_of(ranges, read)` returns the rows of a
-    source that reads these ranges; `read` reads any ranges with the source's options.
+    source that reads these ranges; `read` reads any ranges with the source's options. `reads` is
+    how many Kafka sources it has built.
     """
 
     ranges: OffsetRanges
@@ -61,6 +62,7 @@ class Built:
         read(ranges)
     )
     slices: int | None = None
+    reads: int = 0
     counts: list[Observation] = field(default_factory=list)
     watermarks: list[Watermark] = field(default_factory=list)
     writers: list[RememberedWriter] = field(default_factory=list)
@@ -137,6 +139,7 @@ class BatchReader(OptionUtils):  # type: ignore[misc]
 
     def _kafka(self) -> Any:
         ranges = self._ranges()
+        self._built.reads += 1
         return self._built.rows_of(ranges, self._read)
 
     def _read(self, ranges: OffsetRanges) -> Any:

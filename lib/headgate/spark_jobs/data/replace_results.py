@@ -104,16 +104,11 @@ def _all_results(
 
     CaptureError if it doesn't read the input again: it would give results of the late records only.
     """
-    from headgate.spark_jobs.data.replay_query import call_as_batch
+    from headgate.spark_jobs.data.replay_query import call_as_batch, forget_call
 
     late.is_alone = False
     alone, before = late.reads, len(built.counts)
-    built.watermarks.clear()
-    built.writers.clear()
-    for table in spark.catalog.listTables():
-        # A function that makes a view isn't made to be called twice.
-        if table.isTemporary:
-            spark.catalog.dropTempView(table.name)
+    forget_call(spark, built)
     query = call_as_batch(spark, given, built)
     if late.reads != 2 * alone:
         raise CaptureError(

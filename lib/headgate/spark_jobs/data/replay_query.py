@@ -89,18 +89,21 @@ def _write(
     from headgate.spark_jobs.data.kafka_reading import KafkaReading, tell_reading
     from headgate.spark_jobs.data.write_output import shaped, write_batch
 
+    def rows_of(built: Any, query: Any) -> Any:
+        marked = [w.column for w in built.watermarks]
+        rows = results_between(getattr(query, "rows", query), given, marked)
+        return shaped(rows, target, run=given.run)
+
     if given.failing is None:
         built, query = built_as_batch(spark, given, ranges)
         counts = {}
     else:
         from headgate.spark_jobs.data.leave_out_failing import built_without_failing
 
-        built, query, failed = built_without_failing(spark, given, ranges, report)
+        built, query, failed = built_without_failing(spark, given, ranges, report, rows_of)
         counts = {"failed": failed}
-    marked = [w.column for w in built.watermarks]
-    rows = results_between(getattr(query, "rows", query), given, marked)
     written = Observation("written")
-    rows = shaped(rows, target, run=given.run).observe(written, f.count(f.lit(1)).alias("rows"))
+    rows = rows_of(built, query).observe(written, f.count(f.lit(1)).alias("rows"))
     reading = KafkaReading(spark, ranges)
     with telling(
         report, lambda: tasks_done(spark), "tasks", lambda: tell_reading(report, reading.look())
@@ -145,6 +148,17 @@ def call_as_batch(spark: Any, given: argparse.Namespace, built: Any) -> Any:
 
     returned = called(loader(given.entry_point), spark, given.entry_point)
     return chosen_batch(returned, built, given.query, given.entry_point)
+
+
+def forget_call(spark: Any, built: Any) -> None:
+    """Forget what a call has built, so that the function can be called once more."""
+    from headgate.spark_jobs.spark_reflection import elements
+
+    built.watermarks.clear()
+    built.writers.clear()
+    # A function that creates a view isn't made to be called twice.
+    for view in elements(spark._jsparkSession.sessionState().catalog().listLocalTempViews("*")):
+        spark.catalog.dropTempView(str(view.table()))
 
 
 def within(given: argparse.Namespace) -> Callable[[Any, str], Any]:

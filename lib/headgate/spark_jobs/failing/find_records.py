@@ -1,9 +1,10 @@
 """Find the records at which a function fails, by running it over ever smaller offset ranges.
 
-Only what works record by record is run: the query up to its first aggregation, deduplication or
-other operator that needs several records, with the values that an aggregation takes from a record.
-A record fails if this part and the whole query raise an error over the record by itself. So an
-error that only a group of records makes, or a value that no result needs, is no record's.
+Only what works record by record is run: the query without its deduplications, up to its first
+aggregation or other operator that needs several records, with the values that an aggregation takes
+from a record. A record fails if this part and the whole query raise an error over the record by
+itself. So an error that only a group of records makes, or a value that no result needs, is no
+record's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.engine_error import PYTHON_FAILED, Refusal, refusal_of
-from headgate.spark_jobs.failing.row_wise_plan import BEGINS, kafka_leaves, row_wise
+from headgate.spark_jobs.failing.row_wise_plan import (
+    BEGINS,
+    kafka_leaves,
+    row_wise,
+    without_deduplication,
+)
 from headgate.spark_jobs.spark_reflection import set_field
 from headgate.text.secrets import mask_text
 
@@ -24,6 +30,8 @@ _LONGEST = 500
 _OPTIONS = ("assign", "startingoffsets", "endingoffsets")
 # A search that goes on after a record begins with so many offsets.
 _FIRST_STEP = 256
+# Others are tried up to so many powers of two away from a record.
+_FAR = 10
 Ranges = Mapping[str, Mapping[int, tuple[int, int]]]
 """The first offset and the one after the last, by topic and partition."""
 Error = tuple[str, str]
@@ -51,7 +59,9 @@ class FailingRecords:
     ) -> None:
         self._spark, self._most, self._tell = spark, most, tell
         self._whole = rows._jdf.queryExecution().analyzed()
-        self._parts = row_wise(spark, self._whole)
+        self._parts = row_wise(spark, without_deduplication(spark, self._whole))
+        plans = (self._whole, *self._parts)
+        self._leaves = [(leaf, leaf.options()) for p in plans for leaf in kafka_leaves(p)]
         self._done = self._others = 0
         self.tries = 0
 
@@ -61,16 +71,43 @@ class FailingRecords:
         CaptureError if more than `most` fail, or if the query fails without any record. An error of
         the surroundings, such as a broker that is away, is raised as it is.
         """
-        if self._error(ranges) is None:
-            return []
-        if error := self._error({}):
-            raise CaptureError(
-                f"the function fails without any record, too: {': '.join(error)}. Correct it"
-            )
+        try:
+            if self._error(ranges) is None:
+                return []
+            # A value that no result needs may fail in the parts alone.
+            if self._parts[0] is not self._whole and self._error(ranges, [self._whole]) is None:
+                return []
+            if error := self._error({}):
+                raise CaptureError(f"the function fails without any record, too: {_text(error)}")
+            return self._confirmed(self._found(ranges))
+        finally:
+            self._restore()
+
+    def confirmed(self, records: list[FailingRecord]) -> list[FailingRecord]:
+        """Return those of the records that still fail."""
+        try:
+            return self._confirmed(records)
+        finally:
+            self._restore()
+
+    def _confirmed(self, records: list[FailingRecord]) -> list[FailingRecord]:
+        # An error that has gone meanwhile was one of a service that was away.
+        return [
+            r for r in records if self._error({r.topic: {r.partition: (r.offset, r.offset + 1)}})
+        ]
+
+    def _restore(self) -> None:
+        """Let the sources read what they read before: the function may have kept one."""
+        for leaf, options in self._leaves:
+            set_field(leaf, "options", options)
+
+    def _found(self, ranges: Ranges) -> list[FailingRecord]:
         found: list[FailingRecord] = []
         for topic, parts in sorted(ranges.items()):
             for number, (begin, end) in sorted(parts.items()):
                 for record in self._search(topic, number, begin, end):
+                    if not found:
+                        self._check_others(record, begin, end)
                     found.append(record)
                     if len(found) > self._most:
                         raise CaptureError(_too_many(found, self._most))
@@ -102,8 +139,38 @@ class FailingRecords:
         if self._others > self._most:
             raise CaptureError(
                 f"no single record raises the error at {topic}[{number}]@{at}, nor at "
-                f"{self._others - 1} records before it. Correct the function"
+                f"{self._others - 1} records before it"
             )
+
+    def _check_others(self, record: FailingRecord, begin: int, end: int) -> None:
+        """CaptureError if all others that are tried fail by themselves, too.
+
+        Then the function may need several records at once, and this one may be good.
+        """
+        topic, number, at = record.topic, record.partition, record.offset
+        far = [1 << n for n in range(_FAR) if 1 << n < end - begin]
+        others = (n for d in far for n in (at + d, at - d) if begin <= n < end)
+        is_tried = False
+        for one in ({topic: {number: (n, n + 1)}} for n in others):
+            if not self._has_record(topic, one):
+                continue
+            if self._error(one) is None:
+                return
+            is_tried = True
+        if is_tried:
+            raise CaptureError(
+                f"the function fails at {topic}[{number}]@{at}, and at each other record that was "
+                f"tried by itself: {record.error_class}: {record.message}. It may need several "
+                "records at once"
+            )
+
+    def _has_record(self, topic: str, one: Ranges) -> bool:
+        """Whether an offset has a record; there are none of transactions' ends, for example."""
+        for leaf, _ in self._leaves:
+            if topic in json.loads(str(leaf.options().get(BEGINS))):
+                self._read(leaf, one)
+                return int(self._dataset(leaf).count()) > 0
+        return False
 
     def _error(self, parts: Ranges, plans: list[Any] | None = None) -> Error | None:
         """Run the plans over these offsets; return class and message of what they raise."""
@@ -112,16 +179,18 @@ class FailingRecords:
         for plan in self._parts if plans is None else plans:
             for leaf in kafka_leaves(plan):
                 self._read(leaf, parts)
-            dataset = self._spark._jvm.org.apache.spark.sql.classic.Dataset
-            rows = dataset.ofRows(self._spark._jsparkSession, plan)
             try:
-                rows.write().format("noop").mode("overwrite").save()
+                self._dataset(plan).write().format("noop").mode("overwrite").save()
             except Exception as error:
                 found = refusal_of(error)
                 if found.is_around or _is_of_kafka(found):
                     raise
                 return _class_and_message(found)
         return None
+
+    def _dataset(self, plan: Any) -> Any:
+        dataset = self._spark._jvm.org.apache.spark.sql.classic.Dataset
+        return dataset.ofRows(self._spark._jsparkSession, plan)
 
     def _read(self, leaf: Any, parts: Ranges) -> None:
         """Let a Kafka source read these offsets of its partitions, and none of the others."""
@@ -185,21 +254,25 @@ def leave_out(rows: Any, records: list[FailingRecord]) -> Any:
     return rows
 
 
-def read_found(file: Path, code: dict[str, str]) -> list[FailingRecord] | None:
-    """Return what an earlier try has found with the same code of the function; None if none has."""
+def read_found(file: Path, made_of: dict[str, str]) -> list[FailingRecord] | None:
+    """Return what an earlier try has found with the same function and offsets; else None."""
     if not file.is_file():
         return None
     found = json.loads(file.read_text("utf-8"))
-    return [FailingRecord(**one) for one in found["records"]] if found["code"] == code else None
+    return (
+        [FailingRecord(**one) for one in found["records"]] if found["made_of"] == made_of else None
+    )
 
 
-def found_document(records: list[FailingRecord], code: dict[str, str]) -> dict[str, Any]:
+def found_document(records: list[FailingRecord], made_of: dict[str, str]) -> dict[str, Any]:
     """Return what is kept of a search."""
-    return {"records": [asdict(one) for one in records], "code": code}
+    return {"records": [asdict(one) for one in records], "made_of": made_of}
 
 
 def _is_of_kafka(found: Refusal) -> bool:
     """Whether Kafka doesn't give a record, as one that has expired: then no function failed."""
+    if found.message.startswith(PYTHON_FAILED):
+        return False
     is_lost = "KAFKA" in (found.condition or "") or "may have been lost" in found.message
     return is_lost or found.error_class.startswith("org.apache.kafka.")
 
@@ -217,6 +290,10 @@ def _too_many(found: list[FailingRecord], most: int) -> str:
     first = found[0]
     return (
         f"more than {most} records fail, the first is {first.topic}[{first.partition}]@"
-        f"{first.offset}: {first.error_class}: {first.message}. Correct the function, or plan with "
-        "a larger --max-failing"
+        f"{first.offset}: {first.error_class}: {first.message}. To leave out more records, plan "
+        "with a larger --max-failing"
     )
+
+
+def _text(error: Error) -> str:
+    return ": ".join(error)

@@ -22,6 +22,26 @@ _ROW_WISE = frozenset(
 )
 
 
+# What leaves records out for others, or puts them in another order, and adds nothing to them.
+_BETWEEN_RECORDS = frozenset(
+    {"Deduplicate", "DeduplicateWithinWatermark", "Distinct", "Sort", "GlobalLimit", "LocalLimit"}
+)
+
+
+def without_deduplication(spark: Any, plan: Any) -> Any:
+    """Return the plan without operators that choose records: what follows sees each record.
+
+    A record that such an operator left out for an equal one could fail all the same.
+    """
+    children = elements(plan.children())
+    if str(plan.getClass().getSimpleName()) in _BETWEEN_RECORDS:
+        return without_deduplication(spark, children[0])
+    rebuilt = [without_deduplication(spark, child) for child in children]
+    if all(new is old for new, old in zip(rebuilt, children, strict=True)):
+        return plan
+    return plan.withNewChildren(spark._jvm.PythonUtils.toSeq(rebuilt))
+
+
 def row_wise(spark: Any, plan: Any) -> list[Any]:
     """Return the largest parts of an analyzed plan that work record by record.
 
