@@ -22,7 +22,8 @@ from headgate.errors import CaptureError
 from headgate.spark_jobs.data.bound_kafka import BoundsFile, BoundSources, Offsets
 from headgate.spark_jobs.data.report import Ended, Report, failure_of, run
 
-_POLL_MS = 500
+# Each call into Java takes something from the query: at 20 a second, a run was 15 % slower.
+_LOOK_SECONDS, _WAIT_SECONDS = 2.0, 0.5
 
 
 def main() -> None:
@@ -113,9 +114,9 @@ class BoundedQuery:
         return self._ended()
 
     def _wait(self) -> None:
-        end = time.monotonic() + _POLL_MS / 1000
+        end = time.monotonic() + _LOOK_SECONDS
         while self._query.isActive() and time.monotonic() < end:
-            time.sleep(0.05)
+            time.sleep(_WAIT_SECONDS)
 
     def _stop_if_due(self, limit: float | None) -> None:
         if self._why is not None:
