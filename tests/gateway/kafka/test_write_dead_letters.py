@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -110,7 +111,8 @@ def test_each_record_is_written_once_in_a_run(broker, topics, consume):
 def test_a_killed_writer_leaves_nothing_twice(broker, topics, consume, written):
     orders, letters = topics
     command = [sys.executable, "-c", KILLED, broker, orders, letters, str(written)]
-    killed = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     wanted = [failed(orders, n % 2, n // 2) for n in range(10)]
     with Kafka(broker) as kafka:

@@ -78,7 +78,7 @@ def test_the_search_finds_exactly_the_records_that_fail(team, topic, broker, mon
         **os.environ,
         "PYSPARK_SUBMIT_ARGS": f"--master local[2] {conf} pyspark-shell",
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{team.folder}",
+        "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(team.folder)]),
     }
     offsets = json.dumps({name: {"0": [0, 60], "1": [0, 60], "2": [0, 0]}})
     functions = ["plain", "checked", "sums", "pruned", "cast", "results", "small_results", "both",
