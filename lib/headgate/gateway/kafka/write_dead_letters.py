@@ -21,6 +21,7 @@ from headgate.gateway.kafka.write_records import name_of
 from headgate.model.dead_letters import FailedRecord
 from headgate.parse.kafka.dead_letters import FAILED_IN, connect_headers, read_dead_letter
 from headgate.reprocess.ports.dead_letters import Ledger
+from headgate.reprocess.ports.record_backup import Span
 
 _AT_ONCE = 100
 # Another producer's transaction holds the topic up for so long at most.
@@ -46,8 +47,8 @@ def write_dead_letters(
     ledger = Ledger(topic=topic, transactional_id=f"headgate-dead-letters-{run}")
     # Ends what a killed try left open, so that what is read is all that it wrote.
     producer = transactional(kafka, ledger)
-    _wait_until_stable(kafka, topic, pause)
-    there = _written(kafka, topic, run, begins)
+    spans = _stable(kafka, topic, pause)
+    there = _written(kafka, spans, run, begins)
     missing = [r for r in records if (r.topic, r.partition, r.offset) not in there]
     _check_there(kafka, missing)
     for first in range(0, len(missing), _AT_ONCE):
@@ -61,28 +62,28 @@ def write_dead_letters(
     return len(missing)
 
 
-def _wait_until_stable(kafka: Kafka, topic: str, pause: Callable[[float], None]) -> None:
-    """Wait until all that the topic has now can be read."""
-    numbers = [span.partition for span in stable_spans(kafka, topic, ())]
-    ends = kafka.begin_end([(topic, number) for number in numbers])
+def _stable(kafka: Kafka, topic: str, pause: Callable[[float], None]) -> tuple[Span, ...]:
+    """Wait until all that the topic has now can be read, and return what can be."""
+    spans = stable_spans(kafka, topic, ())
+    ends = kafka.begin_end([(topic, span.partition) for span in spans])
     deadline = time.monotonic() + _WAIT_SECONDS
-    while any(
-        span.end < (ends[topic, span.partition][1] or 0)
-        for span in stable_spans(kafka, topic, numbers)
-    ):
+    while any(span.end < (ends[topic, span.partition][1] or 0) for span in spans):
         if time.monotonic() > deadline:
             raise StepError(
                 f"another producer has an open transaction in {topic}. Resume the run when the "
                 "transaction has ended"
             )
         pause(_LOOK_SECONDS)
+        spans = stable_spans(kafka, topic, ())
+    return spans
 
 
-def _written(kafka: Kafka, topic: str, run: str, begins: Mapping[int, int]) -> set[Place]:
+def _written(
+    kafka: Kafka, spans: Iterable[Span], run: str, begins: Mapping[int, int]
+) -> set[Place]:
     """Return which records of the run the topic has already."""
     ranges = {
-        (topic, span.partition): (max(begins.get(span.partition, 0), span.begin), span.end)
-        for span in stable_spans(kafka, topic, ())
+        (s.topic, s.partition): (max(begins.get(s.partition, 0), s.begin), s.end) for s in spans
     }
     found: set[Place] = set()
     with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:

@@ -29,9 +29,9 @@ def built_without_failing(
     from headgate.spark_jobs.data.replay_query import built_as_batch
     from headgate.spark_jobs.failing.find_records import (
         FailingRecords,
+        found_before,
         found_document,
         leave_out,
-        read_found,
     )
     from headgate.spark_jobs.own_process import own_code
 
@@ -50,10 +50,11 @@ def built_without_failing(
         "entry point": f"{given.entry_point} {given.query or ''}",
         "offsets": json.dumps(ranges.parts, sort_keys=True),
     }
-    found = read_found(given.failing, made_of)
+    kept = KeptFile(given.failing)
+    found = found_before(kept.read(), made_of)
     # The files of the code are the same, but not all that it needs has to be.
     found = search.find(ranges.parts) if found is None else search.confirmed(found)
-    KeptFile(given.failing).write(found_document(found, made_of))
+    kept.write(found_document(found, made_of))
     left_out = list(found)
     built.rows_of = lambda own, read: leave_out(read(own), left_out)
     built.slices = None

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
@@ -28,7 +27,7 @@ from headgate.text.secrets import mask_text
 
 _LONGEST = 500
 _OPTIONS = ("assign", "startingoffsets", "endingoffsets")
-# A search that goes on after a record begins with so many offsets.
+# A search that continues after a record begins with so many offsets.
 _FIRST_STEP = 256
 # Others are tried up to so many powers of two away from a record.
 _FAR = 10
@@ -78,7 +77,9 @@ class FailingRecords:
             if self._parts[0] is not self._whole and self._error(ranges, [self._whole]) is None:
                 return []
             if error := self._error({}):
-                raise CaptureError(f"the function fails without any record, too: {_text(error)}")
+                raise CaptureError(
+                    f"the function fails without any record, too: {': '.join(error)}"
+                )
             return self._confirmed(self._found(ranges))
         finally:
             self._restore()
@@ -254,14 +255,11 @@ def leave_out(rows: Any, records: list[FailingRecord]) -> Any:
     return rows
 
 
-def read_found(file: Path, made_of: dict[str, str]) -> list[FailingRecord] | None:
-    """Return what an earlier try has found with the same function and offsets; else None."""
-    if not file.is_file():
+def found_before(kept: Any, made_of: dict[str, str]) -> list[FailingRecord] | None:
+    """Return the records of a document of the same function and offsets; else None."""
+    if kept is None or kept["made_of"] != made_of:
         return None
-    found = json.loads(file.read_text("utf-8"))
-    return (
-        [FailingRecord(**one) for one in found["records"]] if found["made_of"] == made_of else None
-    )
+    return [FailingRecord(**one) for one in kept["records"]]
 
 
 def found_document(records: list[FailingRecord], made_of: dict[str, str]) -> dict[str, Any]:
@@ -293,7 +291,3 @@ def _too_many(found: list[FailingRecord], most: int) -> str:
         f"{first.offset}: {first.error_class}: {first.message}. To leave out more records, plan "
         "with a larger --max-failing"
     )
-
-
-def _text(error: Error) -> str:
-    return ": ".join(error)

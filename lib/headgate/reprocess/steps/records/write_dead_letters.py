@@ -20,7 +20,8 @@ class WriteDeadLetters(StepBase):
     """Write each record that an earlier step left out to `topic`, once in a run.
 
     Each has Kafka Connect's headers with its topic, partition, offset and error. `topics` has the
-    `id` and `partitions` of the topic. A resumed run writes only the records that are missing.
+    `id` and `partitions` of the topic and of those that the records are from. A resumed run writes
+    only the records that are missing.
     """
 
     action: ClassVar[str] = "write_dead_letters"
@@ -34,7 +35,7 @@ class WriteDeadLetters(StepBase):
         return f"write the records that were left out to the dead letter topic {self.topic}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the topic is not the planned one."""
+        """Refuse where a topic is not the planned one: its offsets would be other records."""
         check_topics(inspector, self.topics)
 
     def bind(self, applier: Applier) -> PriorState:
