@@ -410,12 +410,19 @@ class _Memory:
 def _is_driver(entry: Path) -> bool:
     line = (entry / "cmdline").read_bytes()
     # What only assembles the command line of the other one ends at once.
-    return b"run_bounded" in line and b"spark.launcher.Main" not in line
+    if b"run_bounded" not in line or b"spark.launcher.Main" in line:
+        return False
+    # A child that Java has forked and that is not yet another program has all memory of its parent.
+    return (entry.parent / str(_status(entry, "PPid")) / "cmdline").read_bytes() != line
 
 
 def _kilobytes(entry: Path) -> int:
+    return _status(entry, "VmHWM")
+
+
+def _status(entry: Path, name: str) -> int:
     lines = (entry / "status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
+    return int(next(line for line in lines if line.startswith(f"{name}:")).split()[1])
 
 
 def _between(checkpoint: Path) -> float:
