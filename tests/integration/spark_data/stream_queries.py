@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pyspark.sql import Row
 from pyspark.sql import functions as f
+from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 SCHEMA = "id long, city string, amount long, at timestamp"
@@ -91,6 +93,40 @@ def numbered_to_topic(spark):
         .option("topic", "numbers")
         .outputMode("append")
     )
+
+
+class Number(StatefulProcessor):
+    """Numbers the orders of a city as they came; a value and a list are its state."""
+
+    def init(self, handle: Any) -> None:
+        self._handle = handle
+        self._last = handle.getValueState("last", "last long")
+        self._ids = handle.getListState("ids", "id long")
+
+    def handleInputRows(self, key: tuple[str], rows: Iterator[Row], timers: Any) -> Iterator[Row]:
+        time.sleep(given().get("seconds", 0))
+        last = self._last.get()[0] if self._last.exists() else 0
+        for row in sorted(rows, key=lambda one: one.offset):
+            last += 1
+            self._ids.appendValue((row.id,))
+            yield Row(id=row.id, city=key[0], n=last, at=row.at)
+        self._last.update((last,))
+
+    def close(self) -> None:
+        pass
+
+
+def processed(spark):
+    """The same running number by a processor, which has several state variables in RocksDB."""
+    spark.conf.set(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    groups = orders(spark).withWatermark("at", DELAY).groupBy("city")
+    rows = groups.transformWithState(
+        Number(), "id long, city string, n long, at timestamp", "Append", "None"
+    )
+    return rows.writeStream.outputMode("append").format("json")
 
 
 def once(spark):

@@ -141,6 +141,24 @@ def test_windows_as_a_stream_and_as_a_batch_are_the_same(team, pipeline):
 
 
 @pytest.mark.long
+def test_a_processor_runs_as_a_stream(team, pipeline):
+    topic, orders = pipeline("processed")
+    target = team.folder / "results"
+    given = ("--from", SINCE, "--until", UNTIL, "--to", str(target), "--time-column", "at")
+    _, blocked = team.plan("processed", *given, scenario="historical-range", code=3)
+    assert any("transformWithState" in b and "--warm-up" in b for b in blocked["blockers"])
+    given = (*given, "--warm-up", "6h", "--max-records", "70")
+    file, plan = team.plan("processed", *given, scenario="historical-range")
+    assert plan["can_apply"], plan["blockers"]
+    done = team.run("apply", str(file))
+    read = read_by(json.loads(file.read_text())["steps"][0], topic, orders)
+    rows = rows_of(target)
+    assert Counter((r["id"], r["city"], r["n"]) for r in rows) == numbers(read, SINCE, UNTIL)
+    assert team.run("undo", done["run"])["state"] == "done"
+    assert not target.exists()
+
+
+@pytest.mark.long
 def test_windows_without_a_later_record_stay_open(team, pipeline):
     _, orders = pipeline("hourly")
     newest = max(datetime.fromisoformat(o["at"]) for _, o in orders)
