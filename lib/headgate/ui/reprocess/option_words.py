@@ -41,11 +41,14 @@ _EXAMPLES = {
     "none|offsets|key|value.FIELD": "value.order_id",
     "TOPIC:PARTITION:FROM-TO": "orders:0:1000-2000 orders:1:950-1900",
 }
+# Options that take only some of the values of their form.
+_OF_OPTION = {"time-column": "window, at or value.at"}
 
 
 def example(option: Option) -> str | None:
     """Return what an answer looks like, as a field's placeholder; None where nothing is known."""
-    return _EXAMPLES.get(option.metavar) if option.metavar else None
+    form = _EXAMPLES.get(option.metavar) if option.metavar else None
+    return _OF_OPTION.get(option.name, form)
 
 
 def as_asked(text: str, scenario: str | None) -> str:

@@ -50,10 +50,14 @@ def unanswered(scenario: Scenario, engine: Engine, answers: Mapping[str, Any]) -
     if scenario.support[engine].answer is Answer.REFUSED:
         return False
     open_words = missing(scenario, answers, engine)
-    for word, options in open_words.items():
-        what = f"Choose a {word}" if len(options) > 1 else options[0].ask
-        st.html(markup.quiet(f"Required for the plan: {what}."))
-    return bool(open_words)
+    if not open_words:
+        return False
+    asked = (
+        f"Choose a {word}." if len(options) > 1 else options[0].ask
+        for word, options in open_words.items()
+    )
+    st.html(markup.quiet(f"Required for the plan: {' '.join(asked)}"))
+    return True
 
 
 def _is_next(option: Option, answers: Mapping[str, Any]) -> bool:
