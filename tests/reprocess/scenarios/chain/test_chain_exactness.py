@@ -268,7 +268,7 @@ def test_a_first_pipeline_with_older_unread_records_is_not_moved_to_the_moment()
 def test_a_reset_names_writers_that_may_be_restarted():
     paper = Paper(readers={})
     paper.apps["sums"] = application("b", "c", "sums")
-    assert said(paper.plan(), "sums: before the reset, Headgate doesn't check again that first")
+    assert said(paper.plan(), "sums: Headgate doesn't check again before the reset whether")
     paper.commands = {"first": replace(COMMANDS, suspend="true", reenable="true")}
     assert not said(paper.plan(), "doesn't check again")
 

@@ -69,6 +69,6 @@ def test_what_arrived_in_time_begins_when_the_batch_was_planned(first):
 def test_after_a_batch_that_lagged_no_wrong_time_is_offered(first):
     """Records 5 and 6 are older than the planning: a chain to that time would keep them."""
     assert offered(first).endswith(
-        "run `headgate plan chain first --at=TIME`. TIME is the record time of the first record "
+        "run `headgate plan chain first --at=TIME`. TIME is the timestamp of the first record "
         "after batch 3"
     )

@@ -141,7 +141,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     replaced = replaced_in(request.inspector, since)
     at = positions(replaced, commits)
     behind = left_behind(member.name, unread_before(replaced, at))
-    state = () if member.is_stateless else (_counts_twice(),)
+    state = () if member.is_stateless else (_counts_twice("reset"),)
     return Move(
         member=member,
         choice=Choice.SKIP,
@@ -168,10 +168,10 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
     )
 
 
-def _counts_twice() -> str:
+def _counts_twice(instead: str) -> str:
     return (
         "the state includes the replaced records, so the rewritten records count twice. To "
-        "avoid this, pass --choose with rewind or reset"
+        f"avoid this, pass --choose with {instead}"
     )
 
 
@@ -227,7 +227,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     replaced = replaced_in(request.inspector, _since(cuts))
     unknown = [part for part, r in sorted(replaced.items()) if part not in at and r.begin < r.end]
     behind = left_behind(member.name, unread_before(replaced, at))
-    state = () if member.is_stateless else (_counts_twice(),)
+    state = () if member.is_stateless else (_counts_twice("rewind or reset"),)
     plan = _plan(request, member, found, cuts, (stop, skip, start_or_ask(stop)))
     return Move(
         member=member,
@@ -301,8 +301,8 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     if chosen is None:
         why = (
             "no batch or restore point ends before the replaced records, so no choice gives "
-            f"correct results. Use --to-earliest, or pass --choose {member.name}=CHOICE with "
-            "skip, reset or nothing"
+            "correct results. For correct results, use --to-earliest. To accept wrong results, "
+            f"pass --choose {member.name}=CHOICE with skip, reset or nothing"
         )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch

@@ -117,8 +117,8 @@ def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) 
         return _blocked(
             member,
             Choice.REWIND,
-            "no batch or restore point ends before the first record from "
-            f"{iso(from_milliseconds(at))} on.{oldest} Pass a later --at, or --to-earliest",
+            "no batch or restore point ends before the first record at or after "
+            f"{iso(from_milliseconds(at))}.{oldest} Pass a later --at, or --to-earliest",
         )
     plan = rewind_plan(request, member, chosen)
     return Move(
@@ -168,8 +168,8 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
         plan=plan,
         said=(
             (
-                "The pipeline starts at the first record from the target time on, and rewrites "
-                "the results of later records."
+                "The pipeline starts at the first record at or after the target time, and "
+                "rewrites the results from there on."
             ),
         ),
         out=Cut(at=at, writer=member.name, is_exact=False) if member.writes else None,

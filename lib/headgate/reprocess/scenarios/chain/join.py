@@ -193,8 +193,8 @@ def _own_risks(
         )
     if anywhere := [n for n in links.anywhere if n in inside]:
         yield (
-            f"a pipeline chooses its output topic for each record: {name_list(anywhere)}. "
-            "Headgate doesn't know its downstream pipelines, which may get duplicates"
+            f"pipelines that choose the output topic for each record: {name_list(anywhere)}. "
+            "Headgate doesn't know all their downstream pipelines, which may get duplicates"
         )
 
 
@@ -214,11 +214,12 @@ def _boundary(move: Move) -> Iterator[str]:
     topics, at = name_list(sorted(move.member.writes)), iso(from_milliseconds(move.out.at))
     if move.out.is_exact:
         yield (
-            f"records in {topics} with a timestamp from {at} on are replaced. This is exact if "
-            f"all clocks agree and only {move.member.name} writes there"
+            f"records in {topics} with a timestamp from {at} on are replaced. No record is "
+            f"missing or counts twice if all clocks agree and only {move.member.name} writes to "
+            f"{topics}"
         )
     else:
         yield (
-            f"records in {topics} with a timestamp from {at} on are replaced. This is "
-            "approximate: around this time, records can be missing or count twice"
+            f"records in {topics} with a timestamp from {at} on are replaced. This time is "
+            "approximate: records around it can be missing or count twice"
         )

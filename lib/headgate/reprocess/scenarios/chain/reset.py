@@ -65,7 +65,7 @@ def _unwatched(request: PlanRequest, cuts: Cuts) -> Iterator[str]:
     found = (request.inspector.processes.registered(name) for name in writers_of(cuts))
     if names := [p.name for p in found if p is not None and p.commands.suspend is None]:
         yield (
-            f"before the reset, Headgate doesn't check again that {name_list(names)} is stopped. "
-            f"If {name_list(names)} restarts during the run, records count twice. Register a "
-            f"suspend command for {name_list(names)}"
+            "Headgate doesn't check again before the reset whether these pipelines are stopped: "
+            f"{name_list(names)}. If one of them restarts during the run, records count twice. "
+            "Register a `suspend` command for each of them"
         )

@@ -76,8 +76,9 @@ def _unusable(
     first = request.pipeline.name
     if chain.cycle:
         yield (
-            f"{name_list(chain.cycle)} form a cycle: each pipeline reads its own output, "
-            "directly or through the others. Exclude one of these pipelines with --exclude"
+            f"Headgate can't order these pipelines: {name_list(chain.cycle)}. Some of them form a "
+            "cycle, because they read their own output through the others. Exclude one pipeline of "
+            "the cycle with --exclude"
         )
     known = {m.name: m for m in chain.members} | {n: links.members[n] for n in chain.left_out}
     yield from unknown_names(choices, known, first)
@@ -165,9 +166,9 @@ def _next(
             member=member,
             choice=Choice.NOTHING,
             blockers=(
-                "Kafka Streams keeps no old state, so no choice gives correct results. Use "
-                f"--to-earliest, or pass --choose {member.name}=CHOICE with skip, reset or "
-                "nothing",
+                "Kafka Streams keeps no old state, so no choice gives correct results. For "
+                "correct results, use --to-earliest. To accept wrong results, pass --choose "
+                f"{member.name}=CHOICE with skip, reset or nothing",
             ),
         )
     if mixed := list(_mixed(links, member.name, read)):
@@ -184,15 +185,15 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
         others = sorted(set(links.writers_of(topic)) - writers)
         if others:
             yield (
-                f"{name_list(others)} also writes to {topic}, but isn't part of the chain. Its "
-                "records since the target time would be lost or count twice. Pass --choose "
-                f"{name}=nothing"
+                f"{topic} also gets records from {name_list(others)}, which the chain doesn't "
+                f"rewrite. In {name}, these records since the target time would be lost or count "
+                f"twice. Pass --choose {name}=nothing"
             )
         elif len(writers) > 1:
             yield (
                 f"{name_list(sorted(writers))} rewrite {topic} from different offsets, so {name}, "
-                f"which reads {topic}, can't get correct results. Pass --choose {name}=nothing to "
-                "exclude it; it gets duplicates"
+                f"which reads {topic}, can't get correct results. Pass --choose {name}=nothing: "
+                f"{name} then keeps running and gets duplicates"
             )
 
 
@@ -224,8 +225,9 @@ OPTIONS = (
     Option(
         name="choose",
         ask="Which pipelines need another choice than the default?",
-        help="Choice for a pipeline instead of the default: reset, rewind, skip or nothing. Can "
-        "be repeated.",
+        help="Choice for a pipeline instead of the default: reset (empty state), rewind (earlier "
+        "state), skip (keep the state, skip replaced records) or nothing (keep running). Can be "
+        "repeated.",
         kind=Kind.MANY,
         metavar="PIPELINE=CHOICE",
     ),

@@ -52,7 +52,7 @@ def _moment(request: PlanRequest, plan: Plan) -> tuple[str, str] | None:
     at, batch = found["planned_at"], found["batch"]
     if _begins_after(request, found):
         return f"--at={at}", ""
-    return "--at=TIME", f". TIME is the record time of the first record after batch {batch}"
+    return "--at=TIME", f". TIME is the timestamp of the first record after batch {batch}"
 
 
 def _begins_after(request: PlanRequest, found: Mapping[str, Any]) -> bool:
