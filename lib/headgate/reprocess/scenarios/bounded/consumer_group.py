@@ -108,8 +108,8 @@ def _risks(
 ) -> Iterator[str]:
     name = request.pipeline.name
     yield (
-        f"while records keep arriving, {name} also processes some records from after the start "
-        "of the run, until Headgate stops it"
+        f"until Headgate stops {name} at the end of the run, {name} also processes records that "
+        "arrive during the run"
     )
     new = [
         f"{t}[{p.number}]"
@@ -119,14 +119,14 @@ def _risks(
     ]
     if new:
         yield (
-            f"partitions with records, but without a committed offset: {name_list(new)}. "
-            f"auto.offset.reset of {name} decides where the run starts there; with `latest`, the "
-            "run may not end. Pass --time-limit"
+            f"partitions with records, but without a committed offset: {name_list(new)}. In these "
+            f"partitions, {name} starts by its auto.offset.reset. With `latest`, the run may not "
+            "end: pass --time-limit"
         )
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         yield (
-            "an undo doesn't restore the offsets, because it can't restore the state at these "
-            "offsets"
+            "an undo doesn't restore the old offsets, because Headgate can't restore the state "
+            "that belongs to them"
         )
     yield from end_risks(request)
     yield from time_risks(request)
@@ -139,9 +139,10 @@ def _blockers(
     if not wanted:
         yield (
             f"group {group.id} has no committed offsets, and headgate.toml sets no `topics` for "
-            "this pipeline: add them"
+            "this pipeline. Add the input topics as `topics`"
         )
     if group.state != "dead" and group.type not in _TYPES[request.pipeline.engine]:
         yield (
-            f"group {group.id} is of type {group.type}: check `engine` and `group` in headgate.toml"
+            f"group {group.id} is of type {group.type}, which doesn't match engine "
+            f"{request.pipeline.engine}. Check `engine` and `group` in headgate.toml"
         )

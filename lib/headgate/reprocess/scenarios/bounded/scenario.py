@@ -38,8 +38,8 @@ SCENARIO = Scenario(
         Option(
             name="rate",
             ask="How many records per second at most?",
-            help="Rate limit in records per second (default: none). A batch has the records of 1 "
-            "to 10 seconds.",
+            help="Rate limit in records per second (default: none). A batch has at most 10 "
+            "seconds' worth of records.",
             kind=Kind.NUMBER,
             metavar="N",
             engines=_SPARK,

@@ -22,7 +22,7 @@ from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processing_mode import least_seconds
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 def build(request: PlanRequest) -> Plan:
@@ -117,25 +117,25 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         "An undo can't delete this output"
     )
     yield (
-        "the end offsets are found once, when the query starts in the run. Records that arrive "
-        "later aren't processed"
+        "the run ends at the offsets that are the latest when the query starts. Records that "
+        "arrive later aren't processed"
     )
     if (rate := common.at_least(request.options, "rate", 1, None)) is not None:
         yield (
-            f"on average, at most {rate} records/s are read: each batch has the records of 1 to "
-            "10 s. Within a batch, Spark reads as fast as it can"
+            f"on average, the run reads at most {rate} records/s: a batch has at most 10 seconds' "
+            "worth of records. Within a batch, Spark reads as fast as it can"
         )
         yield from least_seconds(request, sum((unread or {}).values()))
     elif not _has_limit(request):
-        count = "all unread records" if unread is None else f"{sum(unread.values())} records"
+        count = "all unread records" if unread is None else plural(sum(unread.values()), "record")
         yield (
-            f"no limit is known for a batch: the first batch takes {count}, which can exceed "
-            "memory. Pass --max-records"
+            "Headgate knows no `maxOffsetsPerTrigger` of the query. Without a limit, the first "
+            f"batch has {count}, which can exceed memory. Pass --max-records"
         )
     if request.version is not None and request.version.watermarks:
         yield (
-            "the watermark advances at the speed of the run. Records that are later than the "
-            "watermark delay are dropped: keep batches small with --max-records"
+            "records that are late for the watermark are dropped, as in normal operation. Smaller "
+            "batches (--max-records, --rate) drop more records"
         )
     if not request.inspector.spark_jobs.master().startswith("local"):
         yield (

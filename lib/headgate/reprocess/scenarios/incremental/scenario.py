@@ -106,11 +106,14 @@ def _number(request: PlanRequest, name: str, *, least: int) -> int | None:
 def _risks(request: PlanRequest, schedule: Schedule) -> Iterator[str]:
     pipeline = request.pipeline.name
     yield (
-        "approving this plan approves the runs of all ticks. If the pipeline, its commands or "
-        "its target change, the next tick creates a request for approval instead"
+        "an approval of this plan approves the runs of all ticks. If the pipeline, its commands or "
+        "its output location change, the next tick creates a request for approval instead"
     )
     if schedule.limit_records is None:
-        yield "each run processes all unread records. To limit a run, pass --max-run-records"
+        yield (
+            "each run processes all unread records. To require an approval for large runs, pass "
+            "--max-run-records"
+        )
     if schedule.missed is Missed.ALL:
         yield (
             "each missed tick starts its own run. After a long stop of the worker, many runs "
@@ -179,7 +182,7 @@ SCENARIO = Scenario(
             name="max-run-records",
             ask="How many records per run at most?",
             help="Maximum number of records per run (default: no limit). If more records are "
-            "unread, the tick becomes a request for approval.",
+            "unread, the tick starts no run, but creates a request for approval.",
             kind=Kind.NUMBER,
             metavar="COUNT",
         ),
@@ -188,8 +191,8 @@ SCENARIO = Scenario(
             name="time-limit",
             ask="After how many seconds should each run stop?",
             help="Time limit of a run in seconds (default: none). If the estimate is longer, "
-            "the tick becomes a request for approval. Otherwise, the run stops at the "
-            "limit.",
+            "the tick starts no run, but creates a request for approval. Otherwise, the run stops "
+            "at the limit.",
             kind=Kind.NUMBER,
             metavar="SECONDS",
         ),
