@@ -140,8 +140,10 @@ def test_results_replace_rows_by_key_and_an_undo_restores_them(team, orders, sho
     file, made = plan(team)
     assert made["can_apply"], made["blockers"]
     assert [s["action"] for s in made["steps"]] == ["stage_rows", "upsert_rows"]
-    assert any("rows of public.totals without a new result stay" in r for r in made["risks"])
-    assert "replaced rows keep their values of note" in made["risks"]
+    assert any(
+        "rows of public.totals that no new result replaces are kept" in r for r in made["risks"]
+    )
+    assert any("no values for these columns: note. Replaced" in r for r in made["risks"])
     done = team.run("apply", str(file))
     assert done["state"] == "done"
     after = rows(shop)
@@ -278,9 +280,10 @@ def test_columns_that_do_not_fit_are_blockers(team, shop):
     shop.execute("TRUNCATE totals")
     _, made = plan(team, code=3)
     assert made["blockers"] == [
-        "--to: column total of public.totals is text, but the results have bigint. Change its type",
-        "--to: public.totals has no column orders of the results. Add the column, or pass another "
-        "table",
+        "--to: column total of public.totals is text, but the results have bigint. Change the type "
+        "of the column",
+        "--to: public.totals has no column orders, which the results need. Add the column, or pass "
+        "another table",
         "--to: the results have no value for author of public.totals, which can't be null. Add a "
-        "default",
+        "default value",
     ]

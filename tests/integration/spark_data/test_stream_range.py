@@ -83,10 +83,12 @@ def test_a_query_with_state_runs_as_a_stream_and_survives_kill_9(team, pipeline)
     target = team.folder / "results"
     given = ("--from", SINCE, "--until", UNTIL, "--to", str(target), "--time-column", "at")
     _, blocked = team.plan("numbered", *given, scenario="historical-range", code=3)
-    assert "state of its own for each group: pass --warm-up" in blocked["blockers"][0]
+    assert "a function with state for each group: pass --warm-up" in blocked["blockers"][0]
     given = (*given, "--warm-up", "6h", "--max-records", "70")
     file, plan = team.plan("numbered", *given, scenario="historical-range")
-    assert any("in a batch, the results of map groups would differ" in r for r in plan["risks"])
+    assert any(
+        "in a batch, the results of mapGroupsWithState would differ" in r for r in plan["risks"]
+    )
     apply = team.popen("apply", str(file), "--format", "json")
     deadline = time.monotonic() + 240
     log = "*.stream.headgate-*/checkpoint/commits/1"

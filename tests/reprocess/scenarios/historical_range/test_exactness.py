@@ -13,8 +13,8 @@ FOUND = EventTimes(slices=(), column="at", is_exact=True, result_time=None, colu
 @pytest.mark.parametrize(
     ("scanned", "said"),
     [
-        ({"0": (5, 90), "1": (3, 8), "2": (4, 4)}, "exact: all records"),
-        ({"0": (0, 90), "1": (0, 8)}, "exact: all records"),
+        ({"0": (5, 90), "1": (3, 8), "2": (4, 4)}, "exact: Headgate measured"),
+        ({"0": (0, 90), "1": (0, 8)}, "exact: Headgate measured"),
         ({"0": (5, 60), "1": (3, 8)}, "exact up to the measured offsets"),
         ({"0": (6, 90), "1": (3, 8)}, "has only the records of --scan"),
         ({"0": (5, 90)}, "has only the records of --scan"),
@@ -28,9 +28,9 @@ def test_only_what_was_measured_whole_is_exact(scanned, said):
 @pytest.mark.parametrize(
     ("scanned", "said"),
     [
-        ({"0": (20, 60), "1": (5, 8)}, "at most 3d late; others may be missing"),
-        ({"0": (5, 90), "1": (3, 8)}, "at most 3d late; others may be missing"),
-        ({"0": (20, 50), "1": (5, 8)}, "at most 3d late, up to the measured offsets; others"),
+        ({"0": (20, 60), "1": (5, 8)}, "at most 3d late. Other records may be missing"),
+        ({"0": (5, 90), "1": (3, 8)}, "at most 3d late. Other records may be missing"),
+        ({"0": (20, 50), "1": (5, 8)}, "at most 3d late, up to the measured offsets. Other"),
         ({"0": (30, 60), "1": (5, 8)}, "has only the records of --scan"),
         ({"0": (20, 60)}, "has only the records of --scan"),
     ],

@@ -78,12 +78,12 @@ def test_dead_letters_are_written_by_a_step_and_the_plan_says_what_lacks_them():
     assert isinstance(step, WriteDeadLetters)
     assert step.topics["orders"] == {"id": "2", "partitions": 0}, "the same offsets, other records"
     most, lack, twice, stay, old = found.risks(asked, grouped)
-    assert most.startswith("records at which the function fails go to letters, 7 at most")
-    assert lack.endswith("Aggregations and deduplications don't count them either")
+    assert most.startswith("records at which the function fails go to letters. If more than 7")
+    assert lack.endswith("aggregations and deduplications are computed without them")
     assert twice.startswith("the run reads the range at least twice")
     assert "an undo leaves the dead letters" in stay
     assert "`retention.ms`" in old
-    assert found.risks(asked, version())[1].endswith("a range without the failing records")
+    assert found.risks(asked, version())[1].endswith("don't include the failing records")
     assert "An undo leaves the dead letters in letters." in found.outputs(OutputEffects()).undo
     assert read(request(failing_to="letters")).most == 100
 

@@ -108,7 +108,9 @@ def plan(found, *, times=TIMES, scenario="historical-range", **options):
 def test_a_batch_is_the_default_where_operators_mean_the_same():
     made = plan(version(HOURLY))
     assert made.steps[0].stream is None
-    assert "as a batch: all operators of the query mean the same in a batch" in made.risks[1]
+    assert (
+        "as a batch: all operators of the query have the same results in a batch" in made.risks[1]
+    )
     assert made.steps[0].job().program == "replay_query"
 
 
@@ -130,10 +132,10 @@ def test_a_stream_says_its_batches_and_what_it_drops():
 @pytest.mark.parametrize(
     ("kind", "word"),
     [
-        (OperatorKind.MAP_GROUPS, "map groups"),
-        (OperatorKind.TRANSFORM_WITH_STATE, "transform with state"),
-        (OperatorKind.DEDUPLICATE_WITHIN_WATERMARK, "deduplicate within watermark"),
-        (OperatorKind.UNKNOWN, "unknown"),
+        (OperatorKind.MAP_GROUPS, "mapGroupsWithState"),
+        (OperatorKind.TRANSFORM_WITH_STATE, "transformWithState"),
+        (OperatorKind.DEDUPLICATE_WITHIN_WATERMARK, "dropDuplicatesWithinWatermark"),
+        (OperatorKind.UNKNOWN, "an unknown operator"),
     ],
 )
 def test_operators_that_only_a_stream_has_choose_it(kind, word):
@@ -143,7 +145,7 @@ def test_operators_that_only_a_stream_has_choose_it(kind, word):
     assert made.steps[0].stream == {"max_records": 100_000, "keys": []}
     assert any(f"in a batch, the results of {word} would differ" in r for r in made.risks)
     blocked = plan(found, warm_up="1h", **{"as": "batch"})
-    assert blocked.blockers[0].startswith(f"--as batch: the query has {word}, and in a batch")
+    assert blocked.blockers[0].startswith(f"--as batch: the query uses {word}, and in a batch")
 
 
 def test_a_stream_reads_until_its_windows_close():
@@ -162,7 +164,7 @@ def test_windows_that_stay_open_are_named():
     early = replace(TIMES, slices=TIMES.slices[:3])
     made = plan(version(HOURLY), times=early, **{"as": "stream"})
     (said,) = [r for r in made.risks if r.startswith("the watermark ends")]
-    assert "at 2026-04-03T00:00:00.000Z, because an input has no measured record at" in said
+    assert "at 2026-04-03T00:00:00.000Z, because an input has no measured record with" in said
     assert said.endswith("2026-04-03T03:00:00.000Z or later. Results of windows that end after "
                          "2026-04-03T00:00:00.000Z are missing")  # fmt: skip
     made = plan(version(HOURLY, mode="Update"), times=early, keys=["city"], **{"as": "stream"})
@@ -175,11 +177,14 @@ def test_windows_that_stay_open_are_named():
 
 def test_update_mode_needs_the_keys_of_a_result():
     found = version(HOURLY, mode="update")
-    assert "Pass --keys with the columns of its key" in plan(found, **{"as": "stream"}).blockers[0]
+    assert (
+        "pass the key columns of a result with --keys"
+        in plan(found, **{"as": "stream"}).blockers[0]
+    )
     made = plan(found, keys=["window", "city"], **{"as": "stream"})
     assert made.steps[0].stream["keys"] == ["window", "city"]
     assert made.steps[0].job().arguments[-4:] == ("--keys", "window", "--keys", "city")
-    assert any("the results are the last row of each city, window" in r for r in made.risks)
+    assert any("The run keeps the last row of each key (city, window)" in r for r in made.risks)
     # As a batch, each result comes once anyway.
     assert plan(found).can_apply
 
@@ -233,7 +238,7 @@ def test_what_makes_no_sense_is_a_blocker(found, options, said):
 
 def test_a_stream_needs_the_column_of_a_results_time():
     made = plan(version(HOURLY), times=replace(TIMES, result_time=None), **{"as": "stream"})
-    assert "Name it with --time-column" in made.blockers[0]
+    assert "time of a result as --time-column" in made.blockers[0]
     assert not made.steps
 
 

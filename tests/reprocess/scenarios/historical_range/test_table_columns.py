@@ -69,7 +69,7 @@ def test_keys_and_columns_without_a_value_are_named():
     assert _left_out({"id"}, there, ("id", "key")) == [
         "--keys: the results have no column key. Their columns: id",
         "--to: the results have no value for needed of public.t, which can't be null. Add a "
-        "default",
+        "default value",
     ]
 
 

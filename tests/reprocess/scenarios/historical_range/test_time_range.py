@@ -132,6 +132,6 @@ def test_without_a_column_only_windows_that_end_with_the_range_are_chosen_by_the
     assert (reasons == []) is is_known
     if reasons:
         assert (
-            "Name the column with --time-column; for JSON, use value.FIELD. Columns: key, value"
+            "Pass this column as --time-column (for JSON: value.FIELD). Columns: key, value"
             in reasons[0]
         )

@@ -35,8 +35,8 @@ def append_blockers(request: PlanRequest, topic: str) -> list[str]:
         ]
     if request.inspector.dead_letters.may_write([topic]).get(topic) is False:
         return [
-            f"--to: Headgate may not write to {topic}: its ACLs don't allow it. Grant the "
-            "operation Write, or pass another topic"
+            f"--to: Kafka's ACLs don't allow Headgate to write to {topic}. Grant the operation "
+            "Write, or pass another topic"
         ]
     return []
 
@@ -67,12 +67,13 @@ def append_to_topic(
             remains=True,
         ),
         risks=(
-            f"records that were appended to {topic} can't be undone. Before, an undo deletes the "
-            "topic of the run",
-            f"earlier results in {topic} stay: consumers get the results of the range again",
-            "each result is written once, also if the run is killed and resumed: records and "
-            "progress are one transaction. Consumers with isolation.level=read_uncommitted may "
-            "also get records of an aborted transaction",
+            f"once the run appends results to {topic}, an undo is blocked, because Kafka can't "
+            "remove them. Until then, an undo deletes the temporary topic of the run",
+            f"{topic} keeps its earlier results: consumers get the results of the range a second "
+            "time",
+            "each result is written once, even if the run is killed and resumed: results and "
+            "progress are written in the same transaction. Consumers with "
+            "isolation.level=read_uncommitted may also get records of an aborted transaction",
         ),
         blockers=_key_blockers(topic, shape, found),
     )
@@ -83,6 +84,6 @@ def _key_blockers(topic: str, shape: TopicShape, found: EventTimes) -> tuple[str
     if "compact" not in policy or "key" in found.columns:
         return ()
     return (
-        f"--to: {topic} is compacted, so its records need a key, but the results have no column "
-        "key. Pass another topic",
+        f"--to: {topic} is compacted, so its records need a key. The results have no column `key`. "
+        "Pass another topic",
     )

@@ -17,26 +17,26 @@ MAX_FAILING, LIMIT = 100, 1000
 
 FAILING_TO = Option(
     name="failing-to",
-    ask="Write records at which the function fails to which dead letter topic?",
+    ask="Which dead letter topic gets the records at which the function fails?",
     help="Existing dead letter topic for the records at which the function fails. The run "
-    "processes all others (default: the first failing record stops the run).",
+    "processes all other records (default: the first failing record stops the run).",
     metavar="TOPIC",
 )
 MAX_FAILING_OPTION = Option(
     name="max-failing",
     ask="Stop after how many failing records?",
-    help=f"Maximum number of records for --failing-to (default {MAX_FAILING}). If more fail, the "
-    "run stops.",
+    help=f"Maximum number of records for --failing-to (default {MAX_FAILING}). If more records "
+    "fail, the run stops.",
     kind=Kind.NUMBER,
     metavar="COUNT",
     after=("failing-to",),
 )
 
 
-_LACK = "the results are those of a range without the failing records"
+_LACK = "the results don't include the failing records"
 _LACK_IN_STATE = (
-    "the results are those of a range without the failing records. Aggregations and deduplications "
-    "don't count them either"
+    "the results don't include the failing records: aggregations and deduplications are computed "
+    "without them"
 )
 
 
@@ -63,19 +63,19 @@ class FailingTo:
             return []
         name = self.topic.name
         found = [
-            f"records at which the function fails go to {name}, {self.most} at most. More of them "
-            "stop the run",
+            f"records at which the function fails go to {name}. If more than {self.most} records "
+            "fail, the run stops",
             _LACK_IN_STATE if version.stateful else _LACK,
-            "the run reads the range at least twice: first to find the records at which the "
-            "function fails. This search reads one partition after the other once a record fails. "
-            "The function is called for a record several times",
+            "the run reads the range at least twice: first to find the failing records, then to "
+            "process the other records. Once a record fails, the search reads one partition after "
+            "another. The function is called several times for the same record",
             f"an undo leaves the dead letters in {name}",
         ]
         shape = request.inspector.kafka.shapes([name]).get(name)
         if shape is not None and shape.configs.get("retention.ms", "") != "-1":
             found.append(
-                f"dead letters keep their timestamps, and {name} has a retention: Kafka can "
-                "delete old ones at once. Set `retention.ms` of the topic to -1"
+                f"dead letters keep their timestamps, and {name} has a retention time: Kafka may "
+                f"delete old dead letters at once. Set `retention.ms` of {name} to -1"
             )
         return found
 
@@ -138,6 +138,6 @@ def _blockers(
         )
     elif request.inspector.dead_letters.may_write([name]).get(name) is False:
         yield (
-            f"--failing-to: Headgate may not write to {name}: its ACLs don't allow it. Grant the "
+            f"--failing-to: Kafka's ACLs don't allow Headgate to write to {name}. Grant the "
             "operation Write, or pass another topic"
         )

@@ -57,7 +57,7 @@ from headgate.reprocess.scenarios.shared.processing_mode import (
     least_seconds,
 )
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 from headgate.text.times import from_milliseconds, iso, milliseconds
 
 
@@ -170,8 +170,9 @@ def _column_blockers(found: EventTimes, column: str | None) -> list[str]:
     if column is not None:
         return []
     return [
-        "as a stream, results are chosen by a column with their time. Name it with --time-column; "
-        f"for JSON, value.FIELD. Columns: {name_list(found.columns)}"
+        "a stream also reads records outside the range, so Headgate selects the results by time. "
+        "Pass the column with the time of a result as --time-column (for JSON: value.FIELD). "
+        f"Columns: {name_list(found.columns)}"
     ]
 
 
@@ -186,7 +187,7 @@ def _measuring(request: PlanRequest, scanned: Ranges) -> SparkJob:
     return SparkJob(
         program="measure_times",
         arguments=tuple(w for name, value in given.items() if value for w in (name, str(value))),
-        what=f"the measuring of event times of {pipeline.name}",
+        what=f"the measurement of event times of {pipeline.name}",
     )
 
 
@@ -233,11 +234,13 @@ def _risks(
     risks = [exact]
     if not found.is_exact:
         risks.append(
-            "rows are shuffled before the watermark, so the range can't be located: all measured "
-            "records are processed"
+            "the query shuffles rows before the watermark, so Headgate can't find the offsets of "
+            "the range. The run processes all measured records"
         )
     if newer := newer_records(topics, scanned):
-        risks.append(f"{newer} records after the measured offsets are not in the results")
+        risks.append(
+            f"the results don't include {plural(newer, 'record')} after the measured offsets"
+        )
     return [*risks, *common.topic_risks(topics), *function_risks(request)]
 
 
@@ -254,12 +257,12 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
         most = lateness(found.slices)
         said = (
             f"the result is exact for records that are at most {late} late"
-            f"{', up to the measured offsets' if is_short else ''}; others may be missing"
+            f"{', up to the measured offsets' if is_short else ''}. Other records may be missing"
         )
-        return f"{said}. In the measured records, events are at most {most} late" if most else said
+        return f"{said}. The measured records are at most {most} late" if most else said
     if is_short:
         return "the result is exact up to the measured offsets, and lacks later records"
-    return "the result is exact: all records of the topics were measured for the range"
+    return "the result is exact: Headgate measured the event times of all records of the topics"
 
 
 def _measured(found: EventTimes) -> str:
@@ -279,7 +282,8 @@ SCENARIO = Scenario(
         Option(
             name="from",
             ask="From which time should results be computed?",
-            help="First time of the results: the start of a window, else the event time.",
+            help="Start of the range; results at this time are included. The time of a result is "
+            "the start of its window, else its event time.",
             metavar="TIME",
             required=True,
         ),
@@ -301,9 +305,9 @@ SCENARIO = Scenario(
         Option(
             name="keys",
             ask="Which columns identify a result?",
-            help="Column that identifies a row of the table in --to: results replace the rows with "
-            "the same keys. For a stream in update mode: column of a result's key, or value.FIELD, "
-            "of which the last row is kept. Repeat it for several columns.",
+            help="For a table in --to: column that identifies a row. Results replace the rows with "
+            "the same keys. For a stream in update mode: column of a result's key, or value.FIELD. "
+            "The run keeps the last row of each key. Can be repeated.",
             kind=Kind.MANY,
             metavar="COLUMN",
         ),
@@ -315,7 +319,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="file-format",
-            ask="In which format?",
+            ask="Which format should the files have?",
             help="Format of the files (default parquet).",
             kind=Kind.CHOICE,
             choices=FORMATS,
@@ -348,14 +352,15 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can records be?",
-            help="Measure only records that arrived up to this long outside the range, such as 3d "
-            "(default: all records of the topics).",
+            help="Maximum lateness of a record, such as 3d (default: unlimited). Headgate reads "
+            "only records that arrived up to this long before or after the range.",
             metavar="DURATION",
         ),
         Option(
             name="scan",
-            ask="Measure which offsets?",
-            help="Offsets to measure (default: all that exist when the plan is made).",
+            ask="At which offsets should Headgate measure event times?",
+            help="Offsets at which the plan measures event times; TO is not included (default: all "
+            "that exist when the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),

@@ -56,11 +56,13 @@ def open_risk(found: EventTimes, wanted: TimeRange, output_mode: str) -> str:
         if one.last is not None:
             newest[one.topic] = max(newest.get(one.topic, one.last), one.last)
     needed = iso(wanted.input_until + timedelta(milliseconds=found.delay_ms))
-    if not newest:
-        return f"no measured record is at {needed} or later, so the last results stay in state"
-    watermark = iso(from_milliseconds(max(min(newest.values()) - found.delay_ms, 0)))
     what = "are missing" if output_mode == "append" else "are not final"
+    if not newest:
+        return (
+            f"no measured record has an event time of {needed} or later, so the last results {what}"
+        )
+    watermark = iso(from_milliseconds(max(min(newest.values()) - found.delay_ms, 0)))
     return (
-        f"the watermark ends at {watermark}, because an input has no measured record at {needed} "
-        f"or later. Results of windows that end after {watermark} {what}"
+        f"the watermark ends at {watermark}, because an input has no measured record with an event "
+        f"time of {needed} or later. Results of windows that end after {watermark} {what}"
     )

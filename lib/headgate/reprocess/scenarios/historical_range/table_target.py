@@ -132,15 +132,16 @@ def _columns(
         there = table.column(name)
         if there is None:
             blockers.append(
-                f"--to: {table.title} has no column {name} of the results. Add the column, or pass "
-                "another table"
+                f"--to: {table.title} has no column {name}, which the results need. Add the "
+                "column, or pass another table"
             )
             continue
         form = _form(kind, there)
         if form is None or there.is_computed:
-            why = f"is {there.type}, but the results have {kind}"
-            why = "is computed by the database" if there.is_computed else why
-            blockers.append(f"--to: column {name} of {table.title} {why}. Change its type")
+            why = f"is {there.type}, but the results have {kind}. Change the type of the column"
+            if there.is_computed:
+                why = "is computed by the database, so Headgate can't write it. Pass another table"
+            blockers.append(f"--to: column {name} of {table.title} {why}")
             continue
         columns.append({"name": name, "path": list(path), "form": form, "type": there.type})
     return columns, blockers
@@ -191,7 +192,7 @@ def _left_out(written: Collection[str], table: DatabaseTable, keys: tuple[str, .
     if absent := [name for name in needed if name not in written]:
         found.append(
             f"--to: the results have no value for {name_list(absent)} of {table.title}, which "
-            "can't be null. Add a default"
+            "can't be null. Add a default value"
         )
     return found
 
@@ -199,27 +200,31 @@ def _left_out(written: Collection[str], table: DatabaseTable, keys: tuple[str, .
 def _risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> list[str]:
     title = table.title
     risks = [
-        f"rows of {title} without a new result stay, also rows of the range",
+        f"rows of {title} that no new result replaces are kept, even if they are in the range",
         f"while rows are replaced, other writers of {title} wait. SELECT statements don't wait",
-        f"the replaced rows are kept in {table.schema}.headgate_before_RUN until the undo, the "
-        "keys of the new rows in headgate_after_RUN. Drop both tables if you don't need the undo",
+        f"for an undo, {table.schema}.headgate_before_RUN has the replaced rows, and "
+        "headgate_after_RUN has the keys of the new rows. Drop both tables once you no longer need "
+        "the undo",
     ]
     if written := [c["name"] for c in columns if c["form"] == "local-time"]:
         risks.append(
-            f"{name_list(written)} of {title} has no time zone: times are written in the time zone "
-            "of spark.sql.session.timeZone"
+            f"no time zone in these columns of {title}: {name_list(written)}. The run writes their "
+            "times in the time zone of spark.sql.session.timeZone"
         )
     kept = [c.name for c in table.columns if not c.is_computed]
     if others := set(kept) - {c["name"] for c in columns}:
-        risks.append(f"replaced rows keep their values of {name_list(others)}")
+        risks.append(
+            f"the results have no values for these columns: {name_list(others)}. Replaced rows "
+            "keep their old values there"
+        )
     if table.triggers:
         risks.append(
-            f"the run and its undo fire triggers of {title}: {name_list(table.triggers)}. If they "
-            "change rows, an undo may be blocked"
+            f"the run and its undo fire triggers of {title}: {name_list(table.triggers)}. If the "
+            "triggers change rows, an undo may be blocked"
         )
     if table.cascades:
         risks.append(
-            f"the undo deletes added rows. Rows of {name_list(table.cascades)} that refer to them "
-            "change, too"
+            "an undo deletes the rows that the run added. Rows that refer to these rows by foreign "
+            f"key are then deleted or changed, too, in {name_list(table.cascades)}"
         )
     return risks

@@ -27,7 +27,7 @@ _WORDS = {
     OperatorKind.STREAM_JOIN: "a join of two streams",
     OperatorKind.DEDUPLICATE: "a deduplication",
     OperatorKind.DEDUPLICATE_WITHIN_WATERMARK: "a deduplication within the watermark",
-    OperatorKind.MAP_GROUPS: "state of its own for each group",
+    OperatorKind.MAP_GROUPS: "a function with state for each group",
     OperatorKind.TRANSFORM_WITH_STATE: "transformWithState",
     OperatorKind.UNKNOWN: "an unknown operator",
 }
@@ -116,8 +116,8 @@ def result_filter(
         if all(_begins(window.size_us, window.start_us or 0, at) for at in limits):
             return None, []
     return None, [
-        "Headgate doesn't know which column of the result is its time. Name the column with "
-        f"--time-column; for JSON, use value.FIELD. Columns: {name_list(found.columns)}"
+        "Headgate doesn't know which column has the time of a result. Pass this column as "
+        f"--time-column (for JSON: value.FIELD). Columns: {name_list(found.columns)}"
     ]
 
 

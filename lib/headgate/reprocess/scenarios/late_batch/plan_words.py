@@ -67,14 +67,14 @@ def risks_of(
     ]
     if newer := newer_records(topics, known):
         risks.append(
-            f"{newer} records arrived after the processed offsets: the new results lack these "
-            "records"
+            f"{plural(newer, 'record')} arrived after the processed offsets. The new results don't "
+            "include them"
         )
     if _keeps_totals(version):
         risks.append(
             f"the state of {request.pipeline.name} doesn't include the late records. When the "
-            "query next writes one of the touched keys, the late records are missing from the "
-            "result again. Then run late-batch again"
+            "query next writes a result of one of these keys, the result lacks the late records "
+            "again. Then run late-batch again"
         )
     risks += common.topic_risks(topics)
     return [*risks, *function_risks(request)]
@@ -93,8 +93,8 @@ def _read(known: Ranges, needed: NeededInput) -> str:
     everything = sum(e - b for parts in known.values() for b, e in parts.values())
     share = f" ({100 * needed.total / everything:.3g} %)" if everything else ""
     return (
-        f"{needed.total} of {everything} records{share} are read. Records of other keys are "
-        "dropped before the aggregation"
+        f"the run reads {needed.total} of {plural(everything, 'input record')}{share}, and ignores "
+        "the records of other keys"
     )
 
 

@@ -198,7 +198,7 @@ SCENARIO = Scenario(
             name="late",
             ask="Which records are late?",
             help="Source of the late records: offsets of the input, another topic (whole or by "
-            "offsets), or a folder of files.",
+            "offsets), or a folder of files. TO is not included.",
             kind=Kind.MANY,
             metavar="TOPIC[:PARTITION:FROM-TO]|FOLDER",
             required=True,
@@ -257,13 +257,15 @@ SCENARIO = Scenario(
             name="lateness",
             ask="How late can other records of the same windows be?",
             help="Maximum lateness of other records of the same windows, such as 3d (default: "
-            "unlimited). Only records that arrived up to this long outside a window are read.",
+            "unlimited). Headgate reads only records that arrived up to this long before or after "
+            "these windows.",
             metavar="DURATION",
         ),
         Option(
             name="scan",
             ask="Which offsets of the inputs are processed?",
-            help="Offsets of the inputs to process (default: all at the time of the plan).",
+            help="Offsets of the inputs to process; TO is not included (default: all that exist "
+            "when the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),

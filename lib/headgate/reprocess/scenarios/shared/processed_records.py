@@ -28,6 +28,13 @@ _SAME_IN_BATCHES = frozenset(
         OperatorKind.DEDUPLICATE,
     }
 )
+# What Spark's API calls the others.
+_OPERATIONS = {
+    OperatorKind.DEDUPLICATE_WITHIN_WATERMARK: "dropDuplicatesWithinWatermark",
+    OperatorKind.LIMIT: "limit()",
+    OperatorKind.MAP_GROUPS: "mapGroupsWithState",
+    OperatorKind.TRANSFORM_WITH_STATE: "transformWithState",
+}
 
 
 def source_blockers(request: PlanRequest) -> list[str]:
@@ -72,7 +79,7 @@ def unknown_state(request: PlanRequest, version: Version) -> list[str]:
 def other_in_batches(version: Version) -> list[str]:
     """Return the names of operators whose results in a batch would differ."""
     others = sorted({o.kind for o in version.stateful or ()} - _SAME_IN_BATCHES)
-    return [kind.replace("_", " ") for kind in others]
+    return [_OPERATIONS.get(kind, "an unknown operator") for kind in others]
 
 
 def operators_as_batch(request: PlanRequest, version: Version) -> list[str]:
@@ -83,7 +90,7 @@ def operators_as_batch(request: PlanRequest, version: Version) -> list[str]:
     if not others:
         return []
     return [
-        f"the query has {name_list(others)}: in a batch, its results would differ. Use from-point "
+        f"the query uses {name_list(others)}: in a batch, its results would differ. Use from-point "
         "or rewind"
     ]
 

@@ -22,8 +22,8 @@ _AGGREGATES = frozenset({OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE}
 AS = Option(
     name="as",
     ask="Process the records as a batch or as a stream?",
-    help="How Spark processes the records (default: as a batch if all operators mean the same "
-    "in a batch, else as a stream).",
+    help="How Spark processes the records (default: as a batch if all operators have the same "
+    "results in a batch, else as a stream).",
     kind=Kind.CHOICE,
     choices=(BATCH, STREAM),
 )
@@ -76,8 +76,8 @@ class ProcessingMode:
             found.append(rate_risk(rate, self.stream["max_records"]))
         if self.stream["keys"]:
             found.append(
-                f"{self._emits()}, and the results are the last row of each "
-                f"{name_list(self.stream['keys'])}"
+                f"{self._emits()}. The run keeps the last row of each key "
+                f"({name_list(self.stream['keys'])})"
             )
         elif self.output_mode == "complete":
             found.append("in complete mode, the results are the rows of the last batch")
@@ -110,7 +110,7 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
     asked = request.options.get("as")
     others = name_list(other_in_batches(version))
     if asked == BATCH and others:
-        reason = f"--as batch: the query has {others}, and in a batch its results would differ"
+        reason = f"--as batch: the query uses {others}, and in a batch its results would differ"
         return ProcessingMode(
             stream=None, why="", blockers=(f"{reason}. Use --as stream, or omit the option",)
         )
@@ -121,8 +121,8 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
     blockers = []
     if mode == "update" and not keys and any(o.kind in _AGGREGATES for o in version.stateful or ()):
         blockers.append(
-            "as a stream, the query in update mode gives a row for each change of a result. Pass "
-            "--keys with the columns of its key to keep the last row, or use --as batch"
+            "as a stream, a query in update mode emits a row for each change of a result. To keep "
+            "only the last row, pass the key columns of a result with --keys. Or use --as batch"
         )
     rate = at_least(request.options, "rate", 1, None)
     stream = {"max_records": _at_most(request, version, rate), "keys": list(_kept(mode, keys))}
@@ -131,7 +131,7 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
 
 
 def _as_batch(request: PlanRequest, asked: str | None) -> ProcessingMode:
-    why = "--as batch" if asked else "all operators of the query mean the same in a batch"
+    why = "--as batch" if asked else "all operators of the query have the same results in a batch"
     blockers = []
     if "max-records" in request.options:
         blockers.append("--max-records: only for --as stream. Omit the option")
