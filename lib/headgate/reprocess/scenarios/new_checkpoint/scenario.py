@@ -75,7 +75,7 @@ def _export_risks(folder: str | None) -> list[str]:
         "the new version must use transformWithState with the initialState "
         f"spark.read.parquet('{folder}/operator-0'), grouped by its key columns. Its "
         "handleInitialState must accept each row. Spark reads the initial state only in the "
-        "first batch, so start exactly this version",
+        "first batch, so the first start must use this version",
     ]
 
 
@@ -130,8 +130,8 @@ SCENARIO = Scenario(
             KAFKA_OR_FILES,
             PASSES_LOCATION,
             note=(
-                "The new version starts without state. State of transformWithState can be "
-                "exported; the new code must read it as its initial state."
+                "The new version starts without state. Headgate can export the state of "
+                "transformWithState, and the new version can read it as its initial state."
             ),
         ),
         Engine.CONSUMER_GROUP: refused(

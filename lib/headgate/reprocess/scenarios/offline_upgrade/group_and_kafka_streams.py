@@ -48,8 +48,8 @@ def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
         blockers.append(active_reason(inspector, group.id))
     if group.type not in _TYPES and group.state != "dead":
         blockers.append(
-            f"group {group.id} is of type {group.type}: its offsets can't be restored, so the "
-            "upgrade can't be rolled back"
+            f"group {group.id} is of type {group.type}. Headgate can't restore the offsets of such "
+            "a group, so the upgrade can't be rolled back. Check `group` in headgate.toml"
         )
     return Plan(
         scenario=request.scenario,

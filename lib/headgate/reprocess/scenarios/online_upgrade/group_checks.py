@@ -52,7 +52,10 @@ def blockers_of(request: PlanRequest, pair: Pair, topics: Mapping[str, Topic]) -
 def _pair_blockers(pair: Pair) -> Iterator[str]:
     old, new = pair.old, pair.new
     if new.engine is not old.engine:
-        yield f"--new-pipeline: {new.name} has another engine than {old.name}: {new.engine.value}"
+        yield (
+            f"--new-pipeline: {new.name} has engine {new.engine.value}, but {old.name} has engine "
+            f"{old.engine.value}. Pass a pipeline with the same engine"
+        )
     if new.group is None or new.group == old.group:
         yield (
             f"{new.name} needs a group of its own, beside {old.group}. Set another `group` for "
@@ -94,7 +97,10 @@ def _running_blockers(inspector: Inspector, pair: Pair) -> Iterator[str]:
         yield f"{new.name} already runs. Stop {new.name}: the run starts it"
     for name in (old.group, new.group):
         if name is not None and inspector.kafka.group(name).type is GroupType.SHARE:
-            yield f"group {name} is a share group, which has no committed offsets to switch at"
+            yield (
+                f"group {name} is a share group. An online upgrade needs a group with committed "
+                "offsets, which share groups don't have"
+            )
 
 
 def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic]) -> Iterator[str]:
@@ -202,7 +208,10 @@ def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
             "before the switch"
         )
     elif wrong and not _consumers(inspector, pair):
-        yield f"{pair.output} has no known consumers. Incompatible changes: {'; '.join(wrong)}"
+        yield (
+            f"the output schema isn't compatible: {'; '.join(wrong)}. {pair.output} has no known "
+            "consumers"
+        )
 
 
 def _duplicate_risks(pair: Pair) -> Iterator[str]:
@@ -214,28 +223,27 @@ def _duplicate_risks(pair: Pair) -> Iterator[str]:
         )
         return
     yield (
-        f"if {old.name} stops without a commit of what it has processed, the results since its "
-        "last commit come twice. The run reports the largest possible number"
+        f"if {old.name} stops before it commits the offsets of processed records, the results "
+        "since its last commit come twice. The run reports their largest possible number"
     )
     yield (
         f"{old.name} and {new.name} must write a record's results before they commit its offset. "
-        "Otherwise each stop can lose results, also without Headgate"
+        "Otherwise each stop can lose results, even without Headgate"
     )
 
 
 def _state_risks(pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
-    new = pair.new
+    old, new = pair.old, pair.new
     if not pair.is_streams:
         yield (
-            f"{new.name} continues at the offsets of the switch. State that it keeps itself, in "
-            "memory or on disk, isn't switched"
+            f"{new.name} continues at the offsets of the switch. It doesn't get the state that "
+            f"{old.name} keeps in its own memory or on disk"
         )
         return
     if pair.starts_earliest:
         count = sum(topic.records or 0 for topic in inputs.values())
         yield (
-            f"{new.name} rebuilds its state from {count} records: all that "
-            f"{name_list(pair.inputs)} hold"
+            f"{new.name} rebuilds its state from all {count} records of {name_list(pair.inputs)}"
         )
         yield from common.topic_risks(inputs)
     else:

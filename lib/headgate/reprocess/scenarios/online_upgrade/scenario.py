@@ -116,7 +116,7 @@ OPTIONS = (
     ),
     Option(
         name="max-lag",
-        ask="How far can the new version be behind when the old version is stopped?",
+        ask="How large can the lag of the new version be when the old version is stopped?",
         help=(
             "Maximum number of batches (Spark, default 10) or records (default 1000) left for the "
             "new version when the old version is stopped."
@@ -184,7 +184,8 @@ SCENARIO = Scenario(
         Engine.CONSUMER_GROUP: needs(
             _STOP_START,
             _BESIDE,
-            note="State that the consumer keeps itself isn't switched.",
+            note="The new version doesn't get the state that the old version keeps in its own "
+            "memory or on disk.",
         ),
     },
 )
