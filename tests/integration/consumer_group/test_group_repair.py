@@ -45,7 +45,7 @@ def test_what_is_never_read_is_named_and_nobody_is_warned_of_duplicates(billing,
     _, plan = repair(billing, "--beyond=end")
     assert moves(plan) == {(0, 10)}
     said = " ".join(plan["risks"])
-    assert f"skips up to 10 records in 1 of its partitions: {orders}[0] 0 to 9" in said
+    assert f"skips up to 10 records in 1 partition: {orders}[0] 0 to 9" in said
     assert f"the last position in {orders}[0] is unknown" in said
     assert "second time" not in said
     assert plan["impact"]["total"] == 0 and plan["impact"]["skipped"] == {orders: 10}

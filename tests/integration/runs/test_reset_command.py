@@ -256,7 +256,7 @@ def test_a_typo_makes_no_group(cluster, reset, typo):
     code, plan, _ = reset("--execute", "--input-topics", cluster.named("APP_in"), app=wrong)
     assert (code, plan["state"]) == (3, "refused")
     assert f"group {wrong} not found" in plan["error"]
-    assert f"similar ids are {cluster.app}" in plan["error"]
+    assert f"Similar ids: {cluster.app}" in plan["error"]
     assert wrong not in groups_of(cluster.broker)
 
 

@@ -159,8 +159,8 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         for said in _differences(f"{name}:", before.preconditions.get(name), value)
     ]
     found += [
-        f"the precondition {n} of this plan no longer exists"
-        for n in before.preconditions
+        f"{n} was {_short(value)}, and is now missing"
+        for n, value in before.preconditions.items()
         if n not in now.preconditions
     ]
     if not found and before.hash != now.hash:

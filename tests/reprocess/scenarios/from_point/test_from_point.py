@@ -221,7 +221,7 @@ def test_impact_says_what_is_read_again_and_what_is_skipped():
     assert found.impact["records"] == {"orders": 2}
     assert found.impact["skipped"] == {"orders": 3}
     assert found.impact["to_read"] == {"orders": 10}
-    assert any("skips up to 3 records in 1 of its partitions" in risk for risk in found.risks)
+    assert any("skips up to 3 records in 1 partition:" in risk for risk in found.risks)
     assert any("reprocesses records" in risk for risk in found.risks)
     # Who only goes on does nothing twice.
     on = plan(to_latest=True, topic=["orders"])

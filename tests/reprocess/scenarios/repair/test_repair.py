@@ -195,7 +195,7 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
 def test_a_checkpoint_without_state_is_sound_only_where_somebody_told_so(recorded):
     here, folder = recorded("files_to_files")
     shutil.rmtree(folder / "state")
-    assert "If the query keeps state, all of it is lost" in repair_of(here).blockers[0]
+    assert "If the query keeps state, all of its state is lost" in repair_of(here).blockers[0]
     operator = StatefulOperator(operator_id=0, kind=OperatorKind.AGGREGATE)
     version = Version(engine=Engine.SPARK, stateful=(operator,))
     (said, *_) = build_plan("repair", "q", here.applier(), version=version).blockers

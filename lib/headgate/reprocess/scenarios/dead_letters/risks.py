@@ -96,8 +96,8 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
     if summary.reasons.get(UNKNOWN_REASON):
         yield (
             f"{plural(summary.reasons[UNKNOWN_REASON], 'record')} without a known dead letter "
-            "header: if the consumer also removes Headgate's headers, --max-attempts can't stop "
-            "repeated redrives of these records"
+            "header. If the consumer also removes Headgate's headers, --max-attempts can't limit "
+            "how often these records are redriven"
         )
 
 
@@ -122,8 +122,9 @@ def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterato
     for name, groups in sorted(readers.items()):
         if others := sorted(g for g in groups if g != own):
             yield (
-                f"{name_list(others)} also read {name}, and may have already processed the "
-                "redriven records. Use idempotent consumers, or a retry topic with --to"
+                f"{name} is also read by {name_list(others)}: these consumers may have already "
+                "processed the redriven records. Use idempotent consumers, or a retry topic with "
+                "--to"
             )
         if own and targets and own not in groups:
             yield (
@@ -145,8 +146,8 @@ def _target_risks(found: Redrive) -> Iterator[str]:
         )
     if found.chosen.to is None:
         yield (
-            "the redriven records come after newer records of their keys. Consumers that need the "
-            "order of a key may overwrite newer values"
+            "redriven records come after newer records of the same key. Consumers that keep the "
+            "last value of a key may overwrite a newer value"
         )
 
 

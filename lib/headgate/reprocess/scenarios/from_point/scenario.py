@@ -72,9 +72,9 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     if not plan.steps or request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return plan
     risk = (
-        f"restore point {id} has only offsets, because Kafka Streams keeps no old state. State "
-        "stores start empty, and results lack all records from before these offsets "
-        f"({point.made_at})"
+        f"restore point {id} ({point.made_at}) has only offsets, because Kafka Streams keeps no "
+        "old state. State stores start empty, and results lack all records from before these "
+        "offsets"
     )
     return replace(plan, risks=(*plan.risks, risk))
 
@@ -267,8 +267,9 @@ OPTIONS = (
     ),
     Option(
         name="topic",
-        ask="Which topics or partitions should move (default: all)?",
-        help="Move only this topic, or only these partitions of the topic; can be repeated.",
+        ask="In which topics or partitions should offsets change (default: all)?",
+        help="Change offsets only in this topic, or only in these partitions of the topic. Can be "
+        "repeated.",
         kind=Kind.MANY,
         metavar="TOPIC[:0,2]",
         engines=frozenset({Engine.CONSUMER_GROUP, Engine.SPARK}),

@@ -69,7 +69,12 @@ def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
         "--beyond=end"
     )
     seen = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
-    return f"{said}, or --beyond={LAST_KNOWN}: {'; '.join(seen[:_SHOWN])}" if seen else said
+    if not seen:
+        return said
+    return (
+        f"{said}. To continue at the last known position, choose --beyond={LAST_KNOWN}: "
+        f"{'; '.join(seen[:_SHOWN])}"
+    )
 
 
 def _seen(part: TopicPart, last: Position) -> str:

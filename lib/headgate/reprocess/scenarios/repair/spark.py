@@ -134,8 +134,8 @@ def _without_state(request: PlanRequest, looked: CheckpointCheck) -> CheckpointC
     if version is not None and any(e.kind != _CHECKPOINT for e in version.evidence):
         return looked
     note = (
-        "the checkpoint has no folder `state`. If the query keeps state, all of it is lost. "
-        "Headgate has no other evidence of the query"
+        "the checkpoint has no folder `state`, and no other evidence shows whether the query keeps "
+        "state. If the query keeps state, all of its state is lost"
     )
     return replace(looked, notes=(*looked.notes, note))
 

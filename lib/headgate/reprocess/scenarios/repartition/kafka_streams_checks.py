@@ -121,7 +121,10 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
             behind = ". The internal topics have the same number"
             if growth.own:
                 behind += f" except {name_list(growth.own)} (number set in the code)"
-        yield (f"nothing to do: {name_list(growth.now)} already has {growth.to} partitions{behind}")
+        has = "has" if len(growth.now) == 1 else "have"
+        yield (
+            f"nothing to do: {name_list(growth.now)} already {has} {growth.to} partitions{behind}"
+        )
 
 
 def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
@@ -260,9 +263,9 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {name for name, one in seen.internals.items() if one.claim is Claim.OWNED}
     if other := _not_described(own, seen, growth):
         yield (
-            f"the stored version of {seen.application} lacks its internal topics: "
-            f"{name_list(other)}. If another version is running, this plan is wrong about the "
-            "application's state: capture the running version"
+            f"the stored version of {seen.application} lacks these internal topics of the "
+            f"application: {name_list(other)}. If another version is running, this plan is wrong "
+            "about the application's state: capture the running version"
         )
 
 
@@ -326,8 +329,8 @@ def _versions(request: PlanRequest, topic: str) -> set[str]:
 def _loss_risks(growth: Growth) -> Iterator[str]:
     if growth.raised:
         yield (
-            f"can't be undone: {name_list(growth.raised)} keeps {growth.to} partitions, because "
-            "Kafka can't remove partitions. Once the partitions are added, an undo of the run is "
+            f"can't be undone: Kafka can't remove the partitions that are added to "
+            f"{name_list(growth.raised)}. Once the partitions are added, an undo of the run is "
             "blocked"
         )
     if growth.reach.sized and growth.internal:

@@ -151,7 +151,7 @@ def blockers(
         yield (
             f"restore point {point.id} is from query {point.query_id}, but the file sink has the "
             f"batch numbers of query {checkpoint.query_id}. Spark would drop output without an "
-            "error. Use from-point with a new output"
+            "error. Use from-point with --new-output"
         )
 
 
@@ -170,8 +170,9 @@ def risks(
     if _has_changed(request, point):
         name = request.pipeline.name
         yield (
-            f"{name} changed since restore point {point.id} was made. Spark may fail to start, or "
-            f"give wrong results, on the old state. Compare the versions with `headgate diff`"
+            f"{name} changed since restore point {point.id} was made. With the old state, Spark "
+            "may fail to start, or may write wrong results. Compare the versions with `headgate "
+            "diff`"
         )
 
 

@@ -183,8 +183,8 @@ def skipped_batches(version: Version | None, then: str) -> list[str]:
         return []
     log = "_spark_metadata" if sink.is_files else "timeline"
     return [
-        f"the {sink.traits.title} {sink.place or ''} skips batch numbers that its {log} already "
-        f"has. {then}"
+        f"{' '.join(filter(None, ('the', sink.traits.title, sink.place)))} skips batch numbers "
+        f"that its {log} already has. {then}"
     ]
 
 

@@ -18,7 +18,7 @@ from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, cut_risks, find
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.numbers import name_list, span
+from headgate.text.numbers import name_list, plural, span
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
@@ -165,7 +165,8 @@ def move_risks(
         count = sum(found.to[part] - at for part, at in on.items())
         spans = name_list(span(part, at, found.to[part]) for part, at in on.items())
         risks.append(
-            f"{pipeline.name} skips up to {count} records in {len(on)} of its partitions: {spans}"
+            f"{pipeline.name} skips up to {plural(count, 'record')} in "
+            f"{plural(len(on), 'partition')}: {spans}"
         )
     return risks
 
@@ -205,6 +206,6 @@ def _blockers(
     if not wanted:
         blockers.append(
             f"group {group.id} has no committed offsets, and headgate.toml sets no "
-            "`topics` for this pipeline: add them"
+            "`topics` for this pipeline. Add the input topics as `topics`"
         )
     return blockers + [r for r in found.blockers if r not in blockers]

@@ -34,7 +34,7 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
     group, commands = seen.group, seen.request.pipeline.commands
     if group.state == "dead":
         near = near_names(group.id, seen.groups)
-        hint = f"; similar ids are {', '.join(near)}" if near else ""
+        hint = f". Similar ids: {', '.join(near)}" if near else ""
         yield (
             f"group {group.id} not found: no application has this id, or its offsets have "
             f"expired{hint}"

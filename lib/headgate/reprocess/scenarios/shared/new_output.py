@@ -67,7 +67,7 @@ def output_risks(request: PlanRequest) -> list[str]:
     except HeadgateError as error:
         return [
             f"if {path} (--output-path) has the `_spark_metadata` of an earlier query, Spark drops "
-            "the output of all batches that are in that log. Use an empty folder: Headgate can't "
+            f"the output of all batches that are in that log. Use an empty folder. Headgate can't "
             f"check {path}: {error}"
         ]
     return []

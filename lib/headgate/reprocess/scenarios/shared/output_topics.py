@@ -37,8 +37,8 @@ OPTIONS = (
     Option(
         name="outputs",
         ask="What happens to the existing outputs?",
-        help="Existing outputs: keep them (keep, the default), empty them (empty), or replace "
-        "them with new topics (new).",
+        help="Existing outputs: keep them and write to them (keep, the default), empty them first "
+        "(empty), or keep them and write to new topics (new).",
         kind=Kind.CHOICE,
         choices=tuple(how.value for how in How),
         engines=_ENGINES,
@@ -244,8 +244,8 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
         )
     for name in sorted(_foreign(request)):
         yield (
-            f"--output-topics: {request.pipeline.name} does not write {name}: the stored version"
-            f" writes {name_list(_told(request))}"
+            f"--output-topics: {request.pipeline.name} doesn't write to {name}. The stored version "
+            f"writes to {name_list(_told(request))}"
         )
     for name in found.missing:
         yield f"the output topic {name} does not exist: check the name of the topic"

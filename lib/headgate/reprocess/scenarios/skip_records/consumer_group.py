@@ -100,8 +100,8 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
         "stays in a backup topic (prefix headgate-backup-RUN-) until you delete it, even after an "
         "undo",
         (
-            "an undo restores the group's offset to before the skipped records: all records "
-            "since then are reprocessed"
+            "an undo restores the group's offset before the skipped records. The group then "
+            "reprocesses the skipped records and all later records"
         ),
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:

@@ -30,7 +30,7 @@ def outside_log(span: Span, topic: Topic | None) -> list[str]:
         return []
     part = next((p for p in topic.partitions if p.number == span.partition), None)
     if part is None:
-        return [f"topic {span.topic} has no partition {span.partition}"]
+        return [f"topic {span.topic} has no partition {span.partition}: correct --records"]
     if span.begin >= (part.begin or 0) and span.end <= (part.end or 0):
         return []
     return [

@@ -76,8 +76,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo moves the output that was written to {location} after the run to backup. "
-            "The query then reprocesses its batches: consumers that have read this output get "
+            f"an undo moves to backup all files that the query wrote to {location} after the run. "
+            "The query then writes these results again: consumers that have read the files get "
             "duplicates",
         ),
         resources=(f"folder:{found.target}",),
@@ -86,8 +86,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"the function of {request.pipeline.name} gets the records before the skipped record in "
-        f"batch {part} again. The function repeats the writes of failed attempts, unless it "
+        f"in batch {part}, the function of {request.pipeline.name} gets the records before the "
+        "skipped record again. The function repeats the writes of failed attempts, unless it "
         "overwrites by key. If the function skips batch numbers that it has already processed, "
         "rows are lost"
     )
