@@ -16,9 +16,9 @@ FOUND = EventTimes(slices=(), column="at", is_exact=True, result_time=None, colu
         ({"0": (5, 90), "1": (3, 8), "2": (4, 4)}, "exact: Headgate measured"),
         ({"0": (0, 90), "1": (0, 8)}, "exact: Headgate measured"),
         ({"0": (5, 60), "1": (3, 8)}, "exact up to the measured offsets"),
-        ({"0": (6, 90), "1": (3, 8)}, "has only the records of --scan"),
-        ({"0": (5, 90)}, "has only the records of --scan"),
-        ({"0": (5, 90), "1": (3, 3)}, "has only the records of --scan"),
+        ({"0": (6, 90), "1": (3, 8)}, "only records at the offsets of --scan"),
+        ({"0": (5, 90)}, "only records at the offsets of --scan"),
+        ({"0": (5, 90), "1": (3, 3)}, "only records at the offsets of --scan"),
     ],
 )
 def test_only_what_was_measured_whole_is_exact(scanned, said):
@@ -31,8 +31,8 @@ def test_only_what_was_measured_whole_is_exact(scanned, said):
         ({"0": (20, 60), "1": (5, 8)}, "at most 3d late. Other records may be missing"),
         ({"0": (5, 90), "1": (3, 8)}, "at most 3d late. Other records may be missing"),
         ({"0": (20, 50), "1": (5, 8)}, "at most 3d late, up to the measured offsets. Other"),
-        ({"0": (30, 60), "1": (5, 8)}, "has only the records of --scan"),
-        ({"0": (20, 60)}, "has only the records of --scan"),
+        ({"0": (30, 60), "1": (5, 8)}, "only records at the offsets of --scan"),
+        ({"0": (20, 60)}, "only records at the offsets of --scan"),
     ],
 )
 def test_a_lateness_is_kept_only_by_a_scan_that_covers_it(scanned, said):

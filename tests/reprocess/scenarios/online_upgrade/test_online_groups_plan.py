@@ -161,8 +161,8 @@ def test_an_application_is_stopped_behind_the_old_one_and_keeps_its_own_offsets(
     ("new", "said"),
     [
         ({"engine": Engine.SPARK, "checkpoint": "/ck"}, "another engine"),
-        ({"group": "app"}, "needs a group of its own"),
-        ({"group": None}, "needs a group of its own"),
+        ({"group": "app"}, "needs its own consumer group"),
+        ({"group": None}, "needs its own consumer group"),
         ({"topics": ("clicks",)}, "Both versions must read the same topics"),
         ({"commands": replace(COMMANDS, stop=None)}, "p2 has no stop command"),
         ({"commands": replace(COMMANDS, start="run")}, "doesn't contain HEADGATE_OUTPUT_TOPIC"),
@@ -236,7 +236,7 @@ def test_an_application_that_has_run_before_or_has_more_outputs_is_refused():
     )
     version = Version(engine=STREAMS, streams=facts)
     said = plan(World(STREAMS), version).blockers
-    assert any("writes and reads between" in reason for reason in said)
+    assert any("both writes and reads these topics: between" in reason for reason in said)
     assert any("also writes to log" in reason for reason in said)
 
 

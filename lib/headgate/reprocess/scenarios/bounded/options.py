@@ -50,6 +50,6 @@ def time_risks(request: PlanRequest) -> list[str]:
     if limit is None:
         return []
     return [
-        f"after {limit} s, the run ends as cancelled, even if records are unread. "
+        f"after {limit} s, Headgate cancels the run, even if records are unread. "
         "`headgate resume RUN` continues to the same offsets"
     ]

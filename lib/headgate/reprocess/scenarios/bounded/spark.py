@@ -113,12 +113,12 @@ def _blockers(request: PlanRequest, found: Checkpoint, position: QueryPosition) 
 def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]:
     pipeline = request.pipeline
     yield (
-        f"{pipeline.entry_point} runs with the worker's credentials and writes to its own sink. "
-        "An undo can't delete this output"
+        f"{pipeline.entry_point} runs with the worker's credentials, and writes to the query's "
+        "sink. An undo can't delete this output"
     )
     yield (
-        "the run ends at the offsets that are the latest when the query starts. Records that "
-        "arrive later aren't processed"
+        "the run ends at the latest offsets from the start of the query. Records that arrive later "
+        "aren't processed"
     )
     if (rate := common.at_least(request.options, "rate", 1, None)) is not None:
         yield (

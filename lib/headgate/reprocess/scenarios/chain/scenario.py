@@ -133,7 +133,7 @@ def _with_duplicates(move: Move, twice: Mapping[str, str]) -> Move:
     names = name_list(sorted({twice[topic] for topic in found}))
     counted = "" if move.member.is_stateless else ", and its state counts them twice"
     risk = (
-        f"{names} keeps running and writes duplicates to {name_list(found)}. This pipeline "
+        f"{names} keeps running and writes duplicates to {name_list(found)}. {move.member.name} "
         f"processes the duplicates{counted}"
     )
     return replace(move, is_exact=False, risks=(*move.risks, risk))
@@ -200,7 +200,7 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
 OPTIONS = (
     Option(
         name="at",
-        ask="Which time should the pipelines rewind to (record timestamp in the first input)?",
+        ask="To which record timestamp in the first input should the pipelines rewind?",
         help="Target time: a record timestamp in the first pipeline's input (default zone: UTC).",
         metavar="TIME",
         one_of=_MOMENT,

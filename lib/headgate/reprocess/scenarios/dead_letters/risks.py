@@ -95,9 +95,9 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
         )
     if summary.reasons.get(UNKNOWN_REASON):
         yield (
-            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')} without a known dead letter "
-            "header. If the consumer also removes Headgate's headers, --max-attempts can't limit "
-            "how often these records are redriven"
+            "no known dead letter header in "
+            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the consumer also removes "
+            "Headgate's headers, --max-attempts can't limit how often these records are redriven"
         )
 
 

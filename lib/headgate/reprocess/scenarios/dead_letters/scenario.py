@@ -211,7 +211,7 @@ _OPTIONS = (
     Option(
         name="create-topic",
         ask="Create the retry topic if it doesn't exist?",
-        help="Create the topic of --to if it doesn't exist. Then an undo deletes it.",
+        help="Create the topic of --to if it doesn't exist. An undo deletes the created topic.",
         kind=Kind.FLAG,
         after=("to",),
     ),

@@ -250,7 +250,8 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
     limits = [(scanned.get(t, {}).get(n, (r[1], 0)), r) for t, n, r in parts]
     if any(begin > first or begin >= end for (begin, end), (first, _) in limits):
         return (
-            "the result has only the records of --scan: other records of the range may be missing"
+            "the result includes only records at the offsets of --scan. Other records of the range "
+            "may be missing"
         )
     is_short = any(end < after for (_, end), (_, after) in limits)
     if late is not None:
@@ -270,7 +271,7 @@ def _measured(found: EventTimes) -> str:
     if not times:
         return f"No measured record has a value in {found.column}"
     first, last = (iso(from_milliseconds(t)) for t in (min(times), max(times)))
-    return f"The measured records are from {first} to {last}"
+    return f"The event times of the measured records are from {first} to {last}"
 
 
 SCENARIO = Scenario(

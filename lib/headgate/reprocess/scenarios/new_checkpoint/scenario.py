@@ -88,7 +88,7 @@ OPTIONS = (
     ),
     Option(
         name="source",
-        ask="From which old source's offsets does each new source continue?",
+        ask="Which old source does each new source continue?",
         help=(
             "Old source that a new source continues, by number or name: 0=1, orders=0, 0=0,1 "
             "(merges two), 2=new (continues none). Can be repeated."

@@ -58,8 +58,8 @@ def _pair_blockers(pair: Pair) -> Iterator[str]:
         )
     if new.group is None or new.group == old.group:
         yield (
-            f"{new.name} needs a group of its own, beside {old.group}. Set another `group` for "
-            f"{new.name} in headgate.toml"
+            f"{new.name} needs its own consumer group, other than {old.group}. Set another `group` "
+            f"for {new.name} in headgate.toml"
         )
     if new.topics and set(new.topics) != set(pair.inputs):
         yield (
@@ -108,7 +108,10 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
     if not pair.inputs:
         yield f"group {pair.old.group} has no committed offsets. Start {pair.old.name} first"
     if pair.output in pair.inputs:
-        yield f"--output-topic: {pair.old.name} reads {pair.output}. Pass the topic that it writes"
+        yield (
+            f"--output-topic: {pair.old.name} reads {pair.output}. Pass the topic that "
+            f"{pair.old.name} writes to"
+        )
     if inspector.kafka.shapes([pair.shadow]):
         yield (
             f"topic {pair.shadow} already exists. Delete it if no consumer needs it, or pass "
@@ -162,8 +165,8 @@ def _streams_blockers(request: PlanRequest, pair: Pair, application: str) -> Ite
     told = topology({}, request.version, old, inspector.kafka.group(old))
     if told.loops:
         yield (
-            f"{pair.old.name} writes and reads {name_list(sorted(told.loops))}. Both versions "
-            "would write to it. Use offline-upgrade"
+            f"{pair.old.name} both writes and reads these topics: {name_list(sorted(told.loops))}. "
+            "With an online upgrade, both versions would write to them. Use offline-upgrade"
         )
     if more := sorted(told.sinks - {pair.output} - told.loops):
         yield (

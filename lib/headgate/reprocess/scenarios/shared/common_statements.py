@@ -189,7 +189,7 @@ SCHEDULED = (
 )
 
 NEW_FORM = says(
-    run="The new version continues at the old offsets. {to} holds results of both versions."
+    run="The new version continues at the old offsets. {to} contains results of both versions."
 )
 
 CHAIN = (

@@ -11,21 +11,21 @@ from headgate.reprocess.scenario import Kind, Option
 KEYS = Option(
     name="keys",
     ask="Which columns identify a row?",
-    help="Column that identifies a row of the results; repeat it for several.",
+    help="Column that identifies a row of the results. Can be repeated.",
     kind=Kind.MANY,
     metavar="COLUMN",
     required=True,
 )
 TOLERANCE = Option(
     name="tolerance",
-    ask="How much may numbers differ?",
+    ask="By how much may two numbers differ and still count as equal?",
     help="Largest difference of two numbers that counts as equal (default 0).",
     metavar="NUMBER",
 )
 IGNORE = Option(
     name="ignore",
     ask="Which columns should the comparison ignore?",
-    help="Column to leave out of the comparison; repeat it for several.",
+    help="Column to leave out of the comparison. Can be repeated.",
     kind=Kind.MANY,
     metavar="COLUMN",
 )

@@ -69,8 +69,8 @@ class ProcessingMode:
         ]
         if version.watermarks and version.stateful:
             found.append(
-                "records that are late for the watermark are dropped, as by the running query. The "
-                "run counts them. Smaller batches drop more"
+                "records that are late for the watermark are dropped, as in the running query. The "
+                "run counts them. Smaller batches drop more records"
             )
         if rate := self.stream.get("rate"):
             found.append(rate_risk(rate, self.stream["max_records"]))

@@ -112,7 +112,10 @@ def _left_over(takes: Iterable[Take], position: QueryPosition) -> list[str]:
 
 def _left(source: SourcePosition) -> str:
     what = f" ({', '.join(sorted(source.offsets))})" if source.offsets else ""
-    return f"no source of the new version continues source {source.name}{what} of the old version"
+    return (
+        f"no source of the new version continues source {source.name}{what} of the old version, so "
+        "the offsets of that source are not used"
+    )
 
 
 def _placed(version: Version | None) -> dict[str, Source]:

@@ -268,7 +268,7 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     if cut.begun is not None:
         risks.append(
             f"batch {cut.begun} gets other start and end offsets. If the query has a watermark, "
-            "it may drop other late records than before"
+            "the query may then drop other late records"
         )
     if cut.part is not None:
         risks.append(
