@@ -1,4 +1,4 @@
-"""Build the plan of a scenario; no effects, only questions to the world."""
+"""Build the plan of a scenario: it only reads, and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engines share: the limits, and what becomes of the pipeline after the run."""
+"""Shared by all engines: the limits of a run, and the state of the pipeline after the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounded run of a Spark query: Headgate's own program, on the real checkpoint and sink."""
+"""Bounded run of a Spark query by Headgate's program, with the real checkpoint and sink."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One pipeline and those downstream of it, to one moment."""
+"""Rewind a pipeline and its downstream pipelines to one target time."""

@@ -1,4 +1,4 @@
-"""What a chain does to each pipeline, and what is chosen where nobody says it."""
+"""The choices for each pipeline of a chain, and their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first pipeline of a chain: the moment is the record time of its input."""
+"""The first pipeline of a chain: the target time is a record timestamp in its input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plans of a chain's pipelines as one plan."""
+"""Join the plans of a chain's pipelines into one plan."""
 
 from __future__ import annotations
 

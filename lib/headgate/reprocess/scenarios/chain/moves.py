@@ -1,4 +1,4 @@
-"""How one pipeline of a chain is moved: the plan of an existing scenario, and what comes of it."""
+"""One pipeline's part of a chain: the plan of an existing scenario, and its consequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chain: one pipeline and those downstream of it go to one moment, in order."""
+"""Chain: rewind a pipeline and its downstream pipelines to one target time, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a redrive's plan is made of, for its steps, its impact and its risks."""
+"""The facts for a redrive's plan: for its steps, its impact and its risks."""
 
 from __future__ import annotations
 

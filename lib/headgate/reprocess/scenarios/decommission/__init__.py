@@ -1,1 +1,1 @@
-"""Decommission a pipeline with all that is its own."""
+"""Decommission a pipeline, and remove everything that it owns."""

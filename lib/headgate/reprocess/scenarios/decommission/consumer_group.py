@@ -1,4 +1,4 @@
-"""Decommission a plain consumer group: the group goes, with its offsets; topics stay."""
+"""Decommission a consumer group: delete the group with its offsets, and keep the topics."""
 
 from __future__ import annotations
 

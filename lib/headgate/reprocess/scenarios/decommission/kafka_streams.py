@@ -1,4 +1,4 @@
-"""Decommission a Kafka Streams application: internal topics, local state and the group go."""
+"""Decommission a Kafka Streams application: delete internal topics, local state and the group."""
 
 from __future__ import annotations
 

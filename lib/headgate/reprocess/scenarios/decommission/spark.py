@@ -1,4 +1,4 @@
-"""Decommission a Spark query: its checkpoint is set aside, its group goes; what it wrote stays."""
+"""Decommission a Spark query: back up its checkpoint, delete its group, and keep its output."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Read again from a time or from offsets."""
+"""Reprocess from a time or from offsets."""

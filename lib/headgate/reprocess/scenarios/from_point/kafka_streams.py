@@ -1,4 +1,4 @@
-"""From an offset or time for a Kafka Streams application: all inputs at one point, and no state."""
+"""From an offset or time for a Kafka Streams application: all inputs, and empty state."""
 
 from __future__ import annotations
 

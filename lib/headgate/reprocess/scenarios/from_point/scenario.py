@@ -1,4 +1,4 @@
-"""From an offset or time: begin again at a time, an offset, or where another group is."""
+"""From an offset or time: restart at a time, an offset, or another group's offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an offset or time for a Spark query: a new checkpoint that begins there, without state."""
+"""From an offset or time for a Spark query: a new checkpoint at these offsets, without state."""
 
 from __future__ import annotations
 

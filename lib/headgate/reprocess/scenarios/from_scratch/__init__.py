@@ -1,1 +1,1 @@
-"""Read everything again with an empty state."""
+"""Reprocess everything with empty state."""

@@ -1,4 +1,4 @@
-"""From scratch: begin again at the beginning of every input, with empty state."""
+"""From scratch: restart at the earliest offset of every input, with empty state."""
 
 from __future__ import annotations
 

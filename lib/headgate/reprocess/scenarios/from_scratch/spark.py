@@ -1,4 +1,4 @@
-"""From scratch for a Spark query: a fresh checkpoint, the old one kept beside it."""
+"""From scratch for a Spark query: an empty checkpoint; the old checkpoint is backed up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of a range as records that are appended to a topic that exists."""
+"""Append the results of a range to an existing topic."""
 
 from __future__ import annotations
 

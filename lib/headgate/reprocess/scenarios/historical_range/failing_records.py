@@ -1,4 +1,4 @@
-"""What becomes of a record at which the function fails: the run stops, or it is a dead letter."""
+"""Records at which the function fails: the run stops, or writes them to a dead letter topic."""
 
 from __future__ import annotations
 

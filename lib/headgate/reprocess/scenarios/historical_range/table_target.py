@@ -1,4 +1,4 @@
-"""Results of a range into a table of a database, in place of the rows with the same keys."""
+"""Results of a range in a database table: they replace the rows with the same keys."""
 
 from __future__ import annotations
 

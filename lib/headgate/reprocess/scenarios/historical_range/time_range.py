@@ -1,4 +1,4 @@
-"""The range that was asked for, and what of the input it needs."""
+"""The requested range, and the input that its results need."""
 
 from __future__ import annotations
 

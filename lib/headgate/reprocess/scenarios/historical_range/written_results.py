@@ -1,4 +1,4 @@
-"""What a plan says of the target of its results, whatever kind it is."""
+"""What a plan says about the target of its results, for every kind of target."""
 
 from __future__ import annotations
 

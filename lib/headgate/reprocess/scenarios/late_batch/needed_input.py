@@ -1,4 +1,4 @@
-"""Which of the input the results of touched keys need."""
+"""The input records that the results of the touched keys need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New checkpoint: a new version begins exactly where the old one stopped, without its state."""
+"""New checkpoint: a new version starts at the offsets of the old version, without its state."""
 
 from __future__ import annotations
 

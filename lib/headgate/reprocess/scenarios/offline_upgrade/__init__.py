@@ -1,1 +1,1 @@
-"""Stop, deploy a new version on the old state, and prove it."""
+"""Stop, deploy a new version with the old state, and verify it."""

@@ -1,4 +1,4 @@
-"""Offline upgrade: stop, judge, keep, deploy the new version, start it, see it work; or go back."""
+"""Offline upgrade: stop, check, back up, deploy, start and verify the new version; or roll back."""
 
 from __future__ import annotations
 

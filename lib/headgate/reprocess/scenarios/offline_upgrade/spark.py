@@ -1,4 +1,4 @@
-"""Offline upgrade of a Spark query: its checkpoint is kept beside it, byte for byte."""
+"""Offline upgrade of a Spark query: its checkpoint is backed up byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the way of two versions side by side, and what can come twice or is missing."""
+"""Blockers and risks of two versions that run side by side."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pause a pipeline, and go on."""
+"""Pause a pipeline, and resume it."""

@@ -1,4 +1,4 @@
-"""Pause a pipeline without loss, and go on with it where it was."""
+"""Pause a pipeline without loss, and resume it at the same position."""
 
 from __future__ import annotations
 

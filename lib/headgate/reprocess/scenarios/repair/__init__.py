@@ -1,1 +1,1 @@
-"""Mend what keeps a pipeline from starting."""
+"""Repair what keeps a pipeline from starting."""

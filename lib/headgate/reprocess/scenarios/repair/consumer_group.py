@@ -1,4 +1,4 @@
-"""Repair for a plain consumer group: offsets that its topics' logs do not hold (any more)."""
+"""Repair of a consumer group: committed offsets that are out of range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repair of a consumer group that stands before a transaction which nobody ends."""
+"""Repair of a consumer group that waits for an open transaction without a producer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repair: take back what a refused upgrade or a crash left, so that the query starts again."""
+"""Repair: remove what a failed upgrade or a crash left, so that the query starts again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repair for a Spark query: a repaired copy of its checkpoint takes the broken one's place."""
+"""Repair of a Spark query: a repaired copy replaces the broken checkpoint."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Another number of partitions, with the state."""
+"""Change the number of partitions, and keep or rebuild the state."""

@@ -1,4 +1,4 @@
-"""Why inputs of a Kafka Streams application can't get more partitions, and what it risks."""
+"""Blockers and risks of more input partitions for a Kafka Streams application."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Back to an earlier batch, with the state of that time."""
+"""Rewind to an earlier batch, with the state of that batch."""

@@ -1,4 +1,4 @@
-"""What a query reads again after it went back: still there, how much, what is not known."""
+"""Records that a query reprocesses after a rewind: how many, and whether they still exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which restore point a rewind goes back to, and what is to be said of it."""
+"""The restore point of a rewind, with its blockers and risks."""
 
 from __future__ import annotations
 

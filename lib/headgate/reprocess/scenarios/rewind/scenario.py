@@ -1,4 +1,4 @@
-"""Rewind: a query goes back to the end of an older batch, its state as it was then."""
+"""Rewind: restore the offsets and the state of a query at the end of an earlier batch."""
 
 from __future__ import annotations
 

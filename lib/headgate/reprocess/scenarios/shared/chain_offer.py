@@ -1,4 +1,4 @@
-"""Offer a chain where a plan of one pipeline leaves duplicates to those downstream of it."""
+"""Offer a chain if the plan of one pipeline causes duplicates in downstream pipelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a reset of a Kafka Streams application is refused, and what it risks."""
+"""Blockers and risks of a reset of a Kafka Streams application."""
 
 from __future__ import annotations
 

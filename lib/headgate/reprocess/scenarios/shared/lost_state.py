@@ -1,4 +1,4 @@
-"""What it means that a query begins in the middle of its input with empty state."""
+"""What is lost if a query starts in the middle of its input with empty state."""
 
 from __future__ import annotations
 

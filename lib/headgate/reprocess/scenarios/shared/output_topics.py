@@ -1,4 +1,4 @@
-"""What becomes of a pipeline's outputs when it begins from scratch: kept, emptied, or new ones."""
+"""A pipeline's outputs when it starts from scratch: kept, emptied, or replaced by new ones."""
 
 from __future__ import annotations
 

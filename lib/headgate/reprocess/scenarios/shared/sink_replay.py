@@ -1,4 +1,4 @@
-"""What a query's sink does with batch numbers that come again, and what a plan does about it."""
+"""What a query's sink does with repeated batch numbers, and what a plan does about it."""
 
 from __future__ import annotations
 

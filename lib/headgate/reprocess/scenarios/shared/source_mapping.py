@@ -1,4 +1,4 @@
-"""Which source of the new version takes over which of the old one's."""
+"""Which source of the new version continues which source of the old version."""
 
 from __future__ import annotations
 

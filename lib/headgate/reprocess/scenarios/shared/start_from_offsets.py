@@ -1,4 +1,4 @@
-"""A Spark query begins with a new checkpoint at chosen positions: what such scenarios share."""
+"""Start a Spark query with a new checkpoint at chosen offsets; shared by several scenarios."""
 
 from __future__ import annotations
 

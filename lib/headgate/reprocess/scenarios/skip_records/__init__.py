@@ -1,1 +1,1 @@
-"""Leave out records that a pipeline fails at."""
+"""Skip records at which a pipeline fails."""

@@ -1,4 +1,4 @@
-"""Skip for a consumer group and a Kafka Streams application: commit the offset behind the range."""
+"""Skip for a consumer group or a Kafka Streams application: commit the offset after the range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The range of records that is skipped, as somebody writes it, and whether the log has it."""
+"""The range of records to skip: how it is written, and whether the partition has it."""
 
 from __future__ import annotations
 

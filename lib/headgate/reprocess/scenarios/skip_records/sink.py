@@ -1,4 +1,4 @@
-"""What a query's sink does where a batch comes again with fewer records, and after an undo."""
+"""What a query's sink does if a batch is repeated with fewer records, and after an undo."""
 
 from __future__ import annotations
 

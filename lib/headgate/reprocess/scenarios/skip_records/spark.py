@@ -1,4 +1,4 @@
-"""Skip for a Spark query: its batch ends in front of the record, the next one begins behind it."""
+"""Skip for a Spark query: its batch ends before the record, the next batch starts after it."""
 
 from __future__ import annotations
 
