@@ -190,6 +190,6 @@ def _risks(pipeline: Pipeline) -> Iterator[str]:
             "reports it. Register the query's `watch`, or `evidence` such as its UI or event log"
         )
     yield (
-        "after a rollback the new version's output stays in the sink, and the old version "
-        "writes the same batches a second time"
+        "after a rollback the sink keeps the new version's output. The old version writes the "
+        "results of the same records a second time"
     )

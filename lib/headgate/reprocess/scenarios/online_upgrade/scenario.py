@@ -118,8 +118,8 @@ OPTIONS = (
         name="max-lag",
         ask="How large can the lag of the new version be when the old version is stopped?",
         help=(
-            "Maximum number of batches (Spark, default 10) or records (default 1000) left for the "
-            "new version when the old version is stopped."
+            "Maximum lag of the new version when the old version is stopped, in batches (Spark, "
+            "default 10) or records (default 1000)."
         ),
         kind=Kind.NUMBER,
         metavar="COUNT",

@@ -92,7 +92,12 @@ CONNECTION = (
         ask="Which client properties?",
         help="File with properties of the Kafka client.",
     ),
-    Option(name="topology", ask="Which topology?", help="Evidence.", kind=Kind.MANY),
+    Option(
+        name="topology",
+        ask="Which evidence has the topology of the application?",
+        help="Evidence of the topology, to verify which topics belong to the application.",
+        kind=Kind.MANY,
+    ),
 )
 SCENARIO = Scenario(
     name=RESET,

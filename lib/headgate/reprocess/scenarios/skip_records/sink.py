@@ -95,6 +95,6 @@ def _again(request: PlanRequest, part: int | None) -> str:
 
 def _doubled(part: int | None, location: str | None) -> str:
     return (
-        f"output of failed attempts of batch {part} stays in {location or 'the sink'} and is "
-        "written a second time, as on any retry by Spark"
+        f"failed attempts of batch {part} may have written output to {location or 'the sink'}. "
+        "This output is written a second time, as on any retry by Spark"
     )
