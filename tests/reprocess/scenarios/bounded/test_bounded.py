@@ -97,7 +97,7 @@ def test_spark_keeps_the_checkpoint_runs_to_the_bound_and_stays_stopped():
 
 def test_a_first_batch_without_a_limit_is_a_risk_with_its_size():
     plan = build_plan("bounded", "p", World(Engine.SPARK))
-    assert any("the first batch takes 70 records" in risk for risk in plan.risks)
+    assert any("the first batch has 70 records" in risk for risk in plan.risks)
 
 
 def test_a_rate_limit_bounds_the_first_batch_too():

@@ -224,7 +224,7 @@ def test_a_sample_says_so_and_estimates():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"readers": {"billing": True, "audit": False}}, "audit also read orders"),
+        ({"readers": {"billing": True, "audit": False}}, "orders is also read by audit"),
         ({"readers": {}}, "group billing of billing doesn't read orders"),
         ({"running": Status.STOPPED}, "billing is stopped"),
         ({"retention": DAY}, "the oldest dead letters may expire before the run redrives"),

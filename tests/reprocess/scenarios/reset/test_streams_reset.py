@@ -439,9 +439,8 @@ def test_it_goes_back_to_the_offsets_of_a_restore_point():
         *step(plan, "delete_topics")["topics"]
     }
     assert [r for r in plan.risks if "Kafka Streams keeps no old state" in r] == [
-        "restore point p-1 has only offsets, because Kafka Streams keeps no old state. State "
-        "stores start empty, and results lack all records from before these offsets "
-        f"({at})"
+        f"restore point p-1 ({at}) has only offsets, because Kafka Streams keeps no old state. "
+        "State stores start empty, and results lack all records from before these offsets"
     ]
     assert planned(plan.options).hash == plan.hash
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
