@@ -34,7 +34,7 @@ def command(pipeline: str, newest: int | None, output: str) -> int:
         )
         return 0
     if not rows:
-        say("no batch of the query has completed yet")
+        say("The query hasn't completed a batch yet.")
     for row in rows:
         say(_line(row))
     return 0
@@ -42,7 +42,8 @@ def command(pipeline: str, newest: int | None, output: str) -> int:
 
 def _line(row: BatchRow) -> str:
     read = ", ".join(f"{topic} {exact(n)}" for topic, n in sorted((row.records or {}).items()))
-    said = f"{exact(row.total)} records ({read})" if row.records is not None else ""
+    records = f"{exact(row.total)} record{'' if row.total == 1 else 's'}"
+    said = f"{records} ({read})" if row.records is not None else ""
     mark = f"watermark {short_time(row.watermark)}" if row.watermark else ""
     parts = filter(None, (said, mark))
     return f"{row.number:>8}  planned {short_time(row.planned_at)}  {'  '.join(parts)}".rstrip()

@@ -45,8 +45,8 @@ def _files(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Twin runs: only if a change affects state or the rules can't decide (auto), for every "
-    "changed pipeline (always), or for none (never).",
+    help="Twin runs (both versions on the same generated rows): only if a change affects state or "
+    "the rules can't decide (auto), for every changed pipeline (always), or for none (never).",
 )
 @click.option(
     "--base-jars",

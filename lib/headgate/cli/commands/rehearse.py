@@ -80,7 +80,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Also allow sources of this format. Reading must not change the source. Can be repeated.",
+    help="Also allow sources of this format. Reading must not change them. Can be repeated.",
 )
 @click.option(
     "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."
@@ -161,7 +161,7 @@ def command(
     With --state-dir: run a Kafka Streams application on a copy of its state directory and topics.
 
     With --before and without a checkpoint: run both versions on the same generated rows, and
-    compare their state and output. No source and no cluster is read. For Kafka Streams, give
+    compare their state and output. Only --sample-from reads a cluster. For Kafka Streams, give
     --before-jar and --jar; --before defaults to the entry point of --after.
 
     Headgate only reads the original checkpoint, replaces the sink, and doesn't call foreachBatch

@@ -63,14 +63,14 @@ _OPTIONS = (
         "env",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Environment variable of the application, with the placeholders of --arg.",
+        help="Environment variable of the application. Can contain the placeholders of --arg.",
     ),
     click.option(
         "--jvm-option",
         "jvm_options",
         multiple=True,
         metavar="OPTION",
-        help="JVM option with the placeholders of --arg, such as -Dkey={bootstrap}.",
+        help="JVM option, such as -Dkey={bootstrap}. Can contain the placeholders of --arg.",
     ),
     click.option(
         "--records",
@@ -99,8 +99,8 @@ _OPTIONS = (
         "serdes",
         multiple=True,
         metavar="TOPIC=KEY:VALUE",
-        help="Twin run: types to generate for a topic, such as orders=string:long; can be "
-        "repeated.",
+        help="Twin run: key and value types of a topic's generated records, such as "
+        "orders=string:long; can be repeated.",
     ),
 )
 _OF_TWIN = ("before_properties", "serdes")

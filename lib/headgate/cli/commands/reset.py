@@ -100,7 +100,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--local-state-cleared",
     multiple=True,
     metavar="INSTANCE",
-    help="Instance with local state that you have deleted; Headgate can't verify the deletion.",
+    help="Confirm that you deleted the local state of INSTANCE. Headgate can't verify this.",
 )
 @click.option("--execute", is_flag=True, help="Run the reset (default: only show the plan).")
 @click.option("--dry-run", is_flag=True, help="Only show the plan (the default).")

@@ -114,5 +114,5 @@ def verified_text(row: PointRow) -> str:
 def kafka_text(row: PointRow) -> str:
     """Return whether Kafka still holds the records after the point."""
     if row.in_kafka is None:
-        return f"Kafka: unknown{f' ({row.kafka})' if row.kafka else ''}"
-    return "in Kafka" if row.in_kafka else f"not in Kafka: {row.kafka}"
+        return f"later records in Kafka: unknown{f' ({row.kafka})' if row.kafka else ''}"
+    return "later records in Kafka" if row.in_kafka else f"later records lost: {row.kafka}"

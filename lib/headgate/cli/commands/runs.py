@@ -92,8 +92,8 @@ def command(
 def report(run: str, output: str) -> int:
     """Print the report of RUN: records and rows by step, duration and rate.
 
-    Only Spark programs that process records count them. Numbers that a scenario doesn't have are
-    left out.
+    Only steps that process records with Spark have counts. Numbers that don't apply to the scenario
+    are left out.
     """
     from headgate.usecases.runs.read_report import read_report
     from headgate.views.words.run_report import report_json, written_report
