@@ -187,5 +187,5 @@ def test_offsets_by_partition_are_a_chart_in_place_of_bars(open_page, store, run
     assert "80 of 140 records" in shown
     assert "records of orders-0" not in shown
     captions = [c.value for c in at.caption]
-    assert "Step 1: 80 of 140 offsets read, 2 of 3 partitions at their end." in captions
+    assert "Step 1: 80 of 140 offsets read, 2 of 3 partitions complete." in captions
     assert not at.exception

@@ -132,13 +132,13 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     assert dict(impact_lines(plan))["Records reprocessed"].startswith("unknown")
     readers = {**NOBODY, "pipelines": ["alerts"]}
     plan = replace(plan, impact={**plan.impact, "downstream": readers})
-    assert "alerts (no owner) get duplicates" in dict(impact_lines(plan))["Downstream"]
+    assert "alerts (no owner) gets duplicates" in dict(impact_lines(plan))["Downstream"]
     paused = replace(plan, impact={"downstream": readers})
     assert again(paused.impact) == 0
     retired = replace(plan, impact={"records": {}, "total": 0})
     assert again(retired.impact) == 0
     assert dict(impact_lines(retired)) == {"Records reprocessed": "0 records"}
-    assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) get the results"}
+    assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) gets the results"}
 
 
 def test_a_snapshot_says_what_it_takes():

@@ -42,7 +42,7 @@ def test_time_left_is_what_waits_over_what_is_gained(last, reads, arrives, secon
 def test_one_look_is_no_rate():
     once = look(100, 100, 800)
     assert pace(once, once) is None
-    assert "measured at the next update" in catch_up_html(once, once)
+    assert "unknown until the next update" in catch_up_html(once, once)
 
 
 def test_words_are_those_of_the_counts():

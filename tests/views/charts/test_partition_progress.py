@@ -17,10 +17,10 @@ def test_a_bar_has_what_is_read_and_what_is_left():
     assert (list(read.x), list(left.x)) == ([20, 10], [0, 30])
     assert list(left.text) == ["100%", "25%"]
     assert "at offset 25" in read.hovertext[0]
-    assert reading_words(PARTS) == "30 of 60 offsets read, 2 of 3 partitions at their end"
+    assert reading_words(PARTS) == "30 of 60 offsets read, 2 of 3 partitions complete"
 
 
 def test_of_many_partitions_those_with_the_most_left_are_shown():
     parts = {f"t-{n}": (0, n, 100) for n in range(MOST + 20)}
     assert shown_partitions(parts) == [f"t-{n}" for n in range(MOST)]
-    assert reading_words(parts).endswith(f"{MOST} of them are shown, those with the most left")
+    assert reading_words(parts).endswith(f"(chart: the {MOST} with the most unread offsets)")

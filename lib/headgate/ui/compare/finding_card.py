@@ -75,7 +75,7 @@ def _rules() -> dict[str, NamedRule]:
 EFFECTS = {
     StateEffect.EXACT: "kept unchanged",
     StateEffect.MIXED: "kept, but results mix the old and the new logic",
-    StateEffect.REINTERPRETED: "kept, but the new version reads the values with another meaning",
+    StateEffect.REINTERPRETED: "kept, but the new version interprets the values differently",
     StateEffect.ORPHANED: "kept on disk, but no operator reads the state",
     StateEffect.LOST: "lost",
     StateEffect.NONE: None,

@@ -15,7 +15,14 @@ from headgate.text.numbers import size
 from headgate.ui.shared import markup
 from headgate.ui.shared.markup import Code
 from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
-from headgate.views.reports.rehearsal import BATCH_WORDS, facts, headline, output_words, row_words
+from headgate.views.reports.rehearsal import (
+    BATCH_WORDS,
+    facts,
+    headline,
+    many,
+    output_words,
+    row_words,
+)
 from headgate.views.reports.verdict_line import verdict
 from headgate.views.scene.outcome_words import GLYPHS
 
@@ -121,7 +128,7 @@ def _difference(output: OutputDifference) -> None:
 
 
 def _proof(found: Untouched, address: str) -> str:
-    files = f"{found.files:,} files, {size(found.bytes)}"
+    files = f"{many(found.files, 'file')}, {size(found.bytes)}"
     what = (
         f"`{address}` is unchanged: {files}."
         if found.is_unchanged

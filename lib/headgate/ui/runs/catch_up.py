@@ -123,7 +123,7 @@ def catch_up_html(first: Look, last: Look) -> str:
 def _rate(first: Look, last: Look) -> str:
     found = pace(first, last)
     if found is None:
-        return "measured at the next update"
+        return "unknown until the next update"
     return (
         f"{count(round(found.reads))} records/s read, {count(round(found.arrives))} records/s "
         "written"

@@ -42,8 +42,9 @@ def mermaid(graph: ExportGraph) -> str:
     if len(body) <= MOST_TEXT and len(graph.edges) <= MOST_EDGES:
         return body
     return (
-        f"%% {len(graph.edges)} edges, {len(body)} characters: set maxEdges and maxTextSize in "
-        f"Mermaid's configuration (defaults: {MOST_EDGES} and {MOST_TEXT}).\n{body}"
+        f"%% {len(graph.edges)} edges and {len(body)} characters exceed Mermaid's defaults "
+        f"({MOST_EDGES} and {MOST_TEXT}). Set maxEdges and maxTextSize in Mermaid's "
+        f"configuration.\n{body}"
     )
 
 

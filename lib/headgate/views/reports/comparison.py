@@ -89,7 +89,7 @@ def _todo(finding: Finding) -> str:
     do = (finding.question if finding.outcome is Outcome.UNKNOWN else finding.remedy) or ""
     is_known = finding.rollback is not Rollback.UNKNOWN
     if do and is_known and matters(finding) and finding.outcome is Outcome.REFUSES:
-        return f"{do} After a failed start, {ROLLBACKS[finding.rollback]}."
+        return f"{do} If the start fails, {ROLLBACKS[finding.rollback]}."
     return do
 
 

@@ -37,7 +37,7 @@ def markdown_text(document: Document, rules_url: str | None = None) -> str:
         size += len(block) + 1
         if size > _LONGEST:
             out.append(
-                "\\n_The rest doesn't fit into a comment; `--format json` shows everything._"
+                "\n_The rest doesn't fit into a comment. `--format json` prints the whole report._"
             )
             break
         out.append(block)

@@ -45,7 +45,7 @@ def gate_document(
         glyph=GLYPHS[report.outcome],
         title=title,
         sentence=sentence,
-        scope=f"the changes since {report.revision} (commit {report.base[:10]})",
+        scope=f"changes since {report.revision}, commit {report.base[:10]}",
         items=(),
         passed="no pipeline changed",
         table=Table(head=_HEAD, rows=tuple(map(_row, changed))) if changed else None,
@@ -115,7 +115,7 @@ def reason(one: Gated) -> str:
         return first_sentence(one.open[0])
     if one.report is not None and one.report.changes:
         return "The new version resumes where the old version stopped."
-    return f"Both versions are the same ({'; '.join(one.reasons)})."
+    return f"Both versions are the same for the engine. Changed: {'; '.join(one.reasons)}."
 
 
 def _worst(one: Gated) -> Finding | None:

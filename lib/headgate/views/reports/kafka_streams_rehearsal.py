@@ -23,6 +23,7 @@ from headgate.views.reports.comparison_json import report_json
 from headgate.views.reports.rehearsal import (
     changed_names,
     checkpoint_json,
+    many,
     output_json,
     output_words,
     unchanged_words,
@@ -69,7 +70,7 @@ def facts(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
     if engine.question:
         yield "Open question", engine.question
     if engine.rows_in is not None:
-        yield "Records", f"{engine.rows_in:,} records in, {engine.rows_out or 0:,} out"
+        yield "Records", f"{many(engine.rows_in, 'record')} in, {engine.rows_out or 0:,} out"
     for store in engine.stores:
         yield "Store", store_words(store)
     if engine.output is not None:
@@ -104,13 +105,14 @@ def store_words(store: StoreRows) -> str:
 
 def topic_words(topic: CopiedTopic) -> str:
     """Return what was copied of a topic."""
-    how = f"{topic.records:,} records, {_COPIED[topic.role]}" if topic.records else "no records"
-    return f"{topic.topic} ({topic.role}, {topic.partitions} partitions): {how}"
+    copied = f"{many(topic.records, 'record')}, {_COPIED[topic.role]}"
+    how = copied if topic.records else "no records copied"
+    return f"{topic.topic} ({topic.role}, {many(topic.partitions, 'partition')}): {how}"
 
 
 def directory_words(found: Untouched) -> str:
     """Return what the hashes of the directory prove."""
-    told = f"{found.files:,} files, {size(found.bytes)}"
+    told = f"{many(found.files, 'file')}, {size(found.bytes)}"
     if found.is_unchanged:
         return unchanged_words(told, found)
     return (
@@ -122,7 +124,8 @@ def directory_words(found: Untouched) -> str:
 def cluster_words(found: ClusterProof) -> str:
     """Return what the hashes of offsets, topics and groups prove."""
     told = (
-        f"{found.topics} topics, {found.partitions} partitions, {found.offsets} committed offsets"
+        f"{many(found.topics, 'topic')}, {many(found.partitions, 'partition')}, "
+        f"{many(found.offsets, 'committed offset')}"
     )
     if found.is_unchanged:
         return unchanged_words(told, found)

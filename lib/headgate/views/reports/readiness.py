@@ -16,7 +16,7 @@ _LEVELS = {Severity.HIGH: Level.FAILS, Severity.MEDIUM: Level.WARNING, Severity.
 _KEEPS = {
     True: "the state is kept",
     False: "the remedy deletes the state or needs a new checkpoint",
-    None: "unknown if the state is kept",
+    None: "Headgate doesn't know whether the state is kept",
 }
 
 

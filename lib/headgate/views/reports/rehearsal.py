@@ -38,10 +38,10 @@ STAGES = {
 BATCH_WORDS = {
     BatchKind.NEW: "with new rows",
     BatchKind.REPEATED: "reprocessed, because the batch was not committed",
-    BatchKind.PINNED: "with the rows of the other version",
+    BatchKind.PINNED: "with the same rows as the other version",
     BatchKind.EMPTY: "without input",
 }
-_NO_ROWS = "no rows were left for the old version to process"
+_NO_ROWS = "loads the state, but no unread rows were left to process"
 _OWN_ENTRY = "Spark read no new rows, so the effect of new rows on the offset log was not tested"
 
 
@@ -76,8 +76,13 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
 
 def batch_words(batch: Batch) -> str:
     """Return what a batch was and how many rows it took and gave."""
-    out = "rows out unknown" if batch.rows_out is None else f"{batch.rows_out:,} rows out"
-    return f"{BATCH_WORDS[batch.kind]}: {batch.rows_in:,} rows in, {out}"
+    out = "rows out unknown" if batch.rows_out is None else f"{many(batch.rows_out, 'row')} out"
+    return f"{BATCH_WORDS[batch.kind]}: {many(batch.rows_in, 'row')} in, {out}"
+
+
+def many(number: int, word: str) -> str:
+    """Return `1 row`, `2,000 rows`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def state_words(store: StateRows) -> str:
@@ -110,38 +115,38 @@ def rollback_words(back: RollbackTrial) -> str:
     if back.outcome is EngineOutcome.UNKNOWN:
         return f"unverified: {back.note or back.message or 'the start did not finish'}"
     if back.outcome is EngineOutcome.RESUMES:
-        took = f"reads {back.rows_in:,} rows" if back.rows_in else f"loads the state; {_NO_ROWS}"
-        said = f"the old version runs on the copy that the new version changed and {took}"
+        took = f"reads {many(back.rows_in, 'row')}" if back.rows_in else _NO_ROWS
+        said = f"the old version runs on the copy that the new version changed, and {took}"
     else:
         said = (
             f"the old version fails with {back.error_class} on the copy that the new version "
             "changed"
         )
-        said = f"{said}; {_repaired(back)}"
-    return f"{said}; {_OWN_ENTRY}" if back.is_own_entry else said
+        said = f"{said}. {_repaired(back)}"
+    return f"{said}. {_OWN_ENTRY}" if back.is_own_entry else said
 
 
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
-        return "the copy has no uncommitted batch to remove"
+        return "The copy has no uncommitted batch to remove"
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
         case EngineOutcome.RESUMES:
             is_done = any(name.startswith("commits/") for name in back.removed)
             again = (
-                ". Spark then reprocesses this batch: the sink may get duplicates"
+                ". Spark then reprocesses the deleted batch: the sink may get duplicates"
                 if is_done
                 else ""
             )
-            return f"the old version runs after you delete {removed}{again}"
+            return f"The old version runs after you delete {removed}{again}"
         case EngineOutcome.REFUSES:
-            return f"the old version also fails without {removed}"
-    return f"the old version timed out without {removed}"
+            return f"The old version also fails without {removed}"
+    return f"The old version timed out without {removed}"
 
 
 def original_words(found: Untouched) -> str:
     """Return what the hashes prove."""
-    told = f"{found.files:,} files, {size(found.bytes)}"
+    told = f"{many(found.files, 'file')}, {size(found.bytes)}"
     if found.is_unchanged:
         return unchanged_words(told, found)
     return (

@@ -28,7 +28,7 @@ WORDS = {
     Effect.COMPATIBLE: "compatible",
 }
 SENTENCES = {
-    Effect.INCOMPATIBLE: "Incompatible: consumers fail, and a registry rejects the schema.",
+    Effect.INCOMPATIBLE: "Incompatible: consumers can fail to read records.",
     Effect.SILENTLY_WRONG: "Wrong results: consumers read wrong values without an error.",
     Effect.UNKNOWN: "Unknown: answer the questions of the findings first.",
     Effect.COMPATIBLE: "Compatible.",

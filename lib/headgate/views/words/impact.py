@@ -121,8 +121,9 @@ def downstream_words(found: Mapping[str, Any], *, twice: bool) -> str:
             if found["known"]
             else ("unknown: no evidence of the pipeline's outputs or consumers")
         )
-    verb = ("get duplicates, unless results are overwritten by key") if twice else "get the results"
-    return f"{names(told)} {verb}"
+    verb = "gets" if len(told) == 1 else "get"
+    what = "duplicates, unless results are overwritten by key" if twice else "the results"
+    return f"{names(told)} {verb} {what}"
 
 
 def _pipelines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -17,9 +17,9 @@ def amount_words(done: int, left: int, at_end: int, partitions: int) -> str:
 def left_words(left: int, seconds: float | None, *, is_measured: bool) -> str:
     """Return the time left; without a rate it is not known, and at some rates it never ends."""
     if not left:
-        return "none: the pipeline has caught up"
+        return "none (the pipeline has caught up)"
     if not is_measured:
-        return "measured at the next update"
+        return "unknown until the next update"
     if seconds is None:
         return "the pipeline doesn't catch up at this rate"
     return f"about {duration(round(seconds) * 1000 or 1000)}"

@@ -114,7 +114,7 @@ def step_facts(step: StepReport) -> Iterator[tuple[str, str]]:
         yield "Compared", compared_words(step.compared)
     if step.seconds is not None:
         startup = step.startup_seconds
-        of = f", {_time(startup)} of it to start Spark" if startup is not None else ""
+        of = f", including {_time(startup)} to start Spark" if startup is not None else ""
         yield "Duration", f"{_time(step.seconds)}{of}"
     if step.rate is not None:
         yield "Rate", rate_words(step.rate)

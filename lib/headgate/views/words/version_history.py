@@ -24,7 +24,7 @@ def change_line(report: Report) -> str:
     """
     if not report.changes:
         said = [f.why.partition(". ")[0].rstrip(".") for f in report.findings]
-        return "; ".join(said[:SHOWN]) or "same graph, but other facts of the version differ"
+        return "; ".join(said[:SHOWN]) or "same graph, but settings or other details differ"
     ordered = sorted(report.changes, key=lambda c: _ORDER.index(c.kind))
     named = [f"{SIGNS[c.kind]} {c.what.replace(' -> ', ' → ')}" for c in _distinct(ordered)]
     rest = Counter(c.kind for c in ordered[SHOWN:] if c.what not in "".join(named[:SHOWN]))

@@ -88,4 +88,7 @@ def test_each_sentence_is_a_line_of_the_plan_s_text_and_an_undo_s_own():
     assert lines == [
         ("Outputs", "One."), ("Outputs", "Two."), ("Outputs after an undo", "Three."),
     ]  # fmt: skip
-    assert list(output_lines(replace(plan, scenario=UNDO)))[-1] == ("Undo of this undo", "Three.")
+    assert list(output_lines(replace(plan, scenario=UNDO)))[-1] == (
+        "Outputs if you undo this undo",
+        "Three.",
+    )
