@@ -155,8 +155,8 @@ def _row(row: sa.Row[Any]) -> VersionRow:
 def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:
     if not rows:
         return (
-            f"no version of {pipeline} is stored yet: capture a version with `headgate capture "
-            f"--pipeline {pipeline}`"
+            f"no version of {pipeline} is stored yet. Store a version with `headgate capture "
+            f"EVIDENCE --pipeline {pipeline}`"
         )
     return f"{pipeline} has no version {number}: versions 1 to {rows[-1].number} are stored"
 

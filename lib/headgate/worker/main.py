@@ -336,7 +336,7 @@ class Worker:
         """
         self._ending.wait()
         time.sleep(_GRACE_SECONDS + _CLOSE_SECONDS)
-        LOG.error("%s was asked to end, and its threads have not ended: exiting", self._slot.name)
+        LOG.error("%s must stop, but some threads are still running: exiting", self._slot.name)
         faulthandler.dump_traceback(sys.stderr)
         logging.shutdown()
         os._exit(0)

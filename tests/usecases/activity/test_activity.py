@@ -74,7 +74,7 @@ def test_an_error_is_told_with_its_condition_and_first_line():
 
 def test_an_old_batch_is_called_what_it_is():
     found = judge(Signs(begun=(7, ago(3600))), NOW)
-    assert "without new data a query starts no batch" in found.reason
+    assert "a query without new data starts no batch" in found.reason
     assert found.batch == 7 and found.seen_at == ago(3600)
 
 
@@ -130,7 +130,7 @@ def context(tmp_path):
 
 
 def test_a_look_is_kept_and_read_by_the_pages(context, tmp_path):
-    assert read_activity(context)["a"].reason == "not checked by a worker yet"
+    assert read_activity(context)["a"].reason == "no worker has checked the pipeline yet"
     (tmp_path / "code").write_text("0")
     look_at_pipelines(context)
     assert read_activity(context)["a"].state == "running"
@@ -148,7 +148,7 @@ def test_an_old_look_says_nothing_of_now(context, tmp_path):
     look_at_pipelines(context)
     later = datetime.now(UTC) + timedelta(minutes=4)
     found = read_activity(context, now=later)["a"]
-    assert found.state == "unknown" and "with the result running" in found.reason
+    assert found.state == "unknown" and "and found: running (" in found.reason
 
 
 def test_a_missing_watch_is_a_sentence(tmp_path):

@@ -63,7 +63,7 @@ def test_it_is_told_from_the_rate_of_earlier_copies_with_their_runs(context):
     runs = [copied(context, 2 * GB, 100), copied(context, 4 * GB, 60, first=2 * GB)]
     said = told(context, 5 * GB)
     # 4 GB in 160 s: what an earlier try had copied is no part of the rate.
-    assert said.startswith("about 3.33 min: earlier runs copied 25 MB/s on this file system")
+    assert said.startswith("about 3.33 min: earlier runs copied at 25 MB/s on this file system")
     assert all(run in said for run in runs)
 
 

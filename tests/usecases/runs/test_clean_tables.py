@@ -93,7 +93,7 @@ def test_tables_of_an_old_run_are_dropped_and_it_is_not_undone_any_more(context,
     assert tables(shop) == {"totals"} | of(young) | of(failed)
     with closing(open_store(context.store_url)) as store:
         (reason,) = _undo_blockers(store, store.runs.get(old), None)
-    assert f"snapshots of run {old} expired and were removed" in reason
+    assert f"run {old} can't be undone, because its snapshots expired" in reason
     assert clean_runs(context, by="ann") == ()
 
 

@@ -48,6 +48,6 @@ def test_not_once_an_undo_of_it_began(context, ended):
 def test_of_two_undos_only_the_later_one(context, ended):
     run = ended(RunState.FAILED)
     first, second = (ended(RunState.FAILED, undo_of=run) for _ in range(2))
-    with pytest.raises(RefusedError, match=f"run {second} later changed the same"):
+    with pytest.raises(RefusedError, match=f"because run {second} later changed"):
         resume_run(context, first, by="bob")
     assert resume_run(context, second, by="bob")

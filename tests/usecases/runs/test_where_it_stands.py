@@ -102,7 +102,7 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
 @pytest.mark.parametrize(
     ("step", "state", "said"),
     [
-        (PAUSE, "done", "q is paused: the processes of the pipeline are running."),
+        (PAUSE, "done", "q is paused, but its processes are still running."),
         (PAUSE, "failed", "q may or may not be paused."),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "failed", "was paused, and"),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "done", ""),

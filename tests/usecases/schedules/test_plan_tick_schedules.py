@@ -153,7 +153,7 @@ def test_a_run_that_waited_is_held_to_the_limit_when_it_starts(now, queued, monk
         assert (state, error, steps) == (None, None, 1)
     else:
         assert (state, steps) == (RunState.REFUSED, 0)
-        assert error.startswith("101 records are unread, and the limit is 100. If as many")
+        assert error.startswith("101 records are unread, and the limit is 100. If the limit")
 
 
 def test_a_run_that_somebody_approved_has_no_limit(now, queued):

@@ -127,7 +127,7 @@ def test_nothing_is_due_before_its_time(lab):
 def test_a_due_tick_queues_one_run_that_names_the_schedule(lab):
     lab.schedule(every=3600, ago=3601)
     (said,) = lab.look()
-    assert "is queued as run" in said and "5 records" in said
+    assert "is queued as run" in said and "unread records: 5" in said
     assert lab.look() == []
     (tick,) = lab.ticks
     assert (tick.outcome, tick.tick.records, tick.tick.missed) == ("queued", 5, 0)
@@ -212,7 +212,7 @@ def test_beyond_a_limit_it_is_a_request_and_later_ticks_wait_for_nothing(lab):
     lab.schedule(every=10, ago=11)
     lab.found = TickPlan(PLAN, 900, ("900 records are unread, and the limit is 100",))
     (said,) = lab.look()
-    assert "waits as request" in said
+    assert "waits for approval of request" in said
     (tick,) = lab.ticks
     assert (tick.outcome, tick.tick.records) == ("open", 900)
     (request,) = lab.store.requests.list()
@@ -233,7 +233,9 @@ def test_without_unread_records_nothing_runs(lab):
     # Not even a request, whatever else has changed.
     lab.found = TickPlan(PLAN, 0, ("the target was a, is now b",))
     lab.look()
-    assert [(t.outcome, t.tick.reason) for t in lab.ticks] == [("skipped", "no records are unread")]
+    assert [(t.outcome, t.tick.reason) for t in lab.ticks] == [
+        ("skipped", "there are no unread records")
+    ]
 
 
 def test_a_blocked_plan_and_one_that_fails_are_skipped_with_the_reason(lab):

@@ -170,8 +170,8 @@ def _nothing(signs: Signs) -> str:
     if signs.begun is not None:
         batch, at = signs.begun
         return (
-            f"the newest batch {batch} is from {_clock(at)}; without new data a query starts no "
-            "batch"
+            f"the newest batch, {batch}, started at {_clock(at)}, and a query without new data "
+            "starts no batch"
         )
     return "; ".join(signs.problems) or "headgate.toml has neither `watch` nor a status command"
 

@@ -30,7 +30,7 @@ class Paused:
     def words(self) -> str:
         """The pause in one clause."""
         return (
-            f"paused since {self.since} by {self.by}: `headgate undo {self.run}` resumes the "
+            f"paused (since {self.since}, by {self.by}): `headgate undo {self.run}` resumes the "
             "pipeline"
         )
 

@@ -40,14 +40,14 @@ def _held(found: Activity, paused: Paused | None) -> Activity:
 
 def _fresh(found: Activity | None, now: datetime) -> Activity:
     if found is None:
-        return Activity(reason="not checked by a worker yet")
+        return Activity(reason="no worker has checked the pipeline yet")
     looked = datetime.fromisoformat(found.looked_at) if found.looked_at else None
     if looked is not None and now - looked <= STALE:
         return found
     when = looked.strftime("%Y-%m-%d %H:%M UTC") if looked else "an unknown time"
-    was = f"{found.state.value}: {found.reason}"
+    was = f"{found.state.value} ({found.reason})"
     return replace(
         found,
         state=ActivityState.UNKNOWN,
-        reason=f"last checked by a worker at {when}, with the result {was}",
+        reason=f"a worker last checked at {when} and found: {was}",
     )

@@ -18,6 +18,7 @@ from headgate.rules.compare.rollback import expected_rollback
 from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.store import open_store
 from headgate.store.rows import Origin
+from headgate.text.numbers import plural
 from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_cluster_for_version import moved_to
@@ -73,7 +74,8 @@ def _settled(context: Context, after: str) -> str:
         rows = store.versions.list(after)
     if not rows:
         raise EvidenceError(
-            f"no version of {after} is stored yet. Run `headgate capture` to store a version"
+            f"no version of {after} is stored yet. Store a version with `headgate capture EVIDENCE "
+            f"--pipeline {after}`"
         )
     return f"{after}@{rows[-1].number}"
 
@@ -117,14 +119,14 @@ def _check_still_runs(context: Context, name: str, evidence: str) -> None:
     if mine is not None and rows[-1].fingerprint != mine.fingerprint:
         raise RefusedError(
             f"{evidence} isn't the running version: {name}@{rows[-1].number} was observed later. "
-            "Pass that version with --before"
+            f"Pass {name}@{rows[-1].number} with --before"
         )
 
 
 def _at_its_place(known: Version, now: Version, named: str) -> Version:
     if len(known.sources or ()) != len(now.sources or ()):
         raise EvidenceError(
-            f"{named} has {len(known.sources or ())} sources, but the checkpoint has "
+            f"{named} has {plural(len(known.sources or ()), 'source')}, but the checkpoint has "
             f"{len(now.sources or ())}: {named} isn't the version that ran last. Pass the version "
             "that ran last with --before"
         )

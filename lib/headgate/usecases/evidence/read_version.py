@@ -249,6 +249,7 @@ def _stored(location: str, context: Context | None) -> Version:
         version = store.versions.newest(name)
     if version is None:
         raise EvidenceError(
-            f"no version of {name} is stored yet. Run `headgate capture` to store a version"
+            f"no version of {name} is stored yet. Store a version with `headgate capture EVIDENCE "
+            f"--pipeline {name}`"
         )
     return version

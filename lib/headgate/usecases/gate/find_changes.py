@@ -96,7 +96,8 @@ def find_base(repository: Repository, revision: str) -> Base:
     ancestor = repository.common_ancestor(named)
     warning = (
         f"This clone doesn't have the history that {revision} and HEAD share. Changes of newer "
-        f"commits on {revision} may show up as changes of this working tree."
+        f"commits on {revision} may show up as changes of this working tree. "
+        "Fetch the full history, for example with `git fetch --unshallow`."
     )
     commit = ancestor or named
     return Base(
@@ -211,7 +212,8 @@ class _Search:
             paths |= {c for c in self._base.changed if _is_named(c, followed.names)}
         elif pipeline.engine is Engine.SPARK and pipeline.inputs is None and not pipeline.evidence:
             reasons.append(
-                "has neither `entry_point` nor `inputs`, so any file may be part of the pipeline"
+                "neither `entry_point` nor `inputs` is set in headgate.toml, so any file may be "
+                "part of the pipeline"
             )
         said = [f"{p} changed" for p in sorted(paths) if self._base.differs(p)]
         return frozenset(paths), list(dict.fromkeys((*said, *reasons)))

@@ -122,7 +122,7 @@ class _Check:
             return None
         same = {
             PipelineChange.NEW: (
-                "The pipeline is new in headgate.toml, but its code is the same in the base."
+                "The pipeline is new in headgate.toml, but the base already has the same code."
             ),
             PipelineChange.RENAMED: (
                 f"{_renamed(found)} The pipeline's code and settings didn't change."

@@ -124,16 +124,16 @@ def _other_code(base: Base, found: FoundChange, version: Version) -> str:
     if code is None or code.commit is None:
         return "the version records no commit: capture the version again with `headgate capture`"
     if not code.is_clean:
-        return "the version was captured from files that were not committed"
+        return "the version was captured from uncommitted files"
     if before is None or code.entry_point != before.entry_point:
-        return f"the version was captured from {code.entry_point}"
+        return f"the version was captured from another entry point, {code.entry_point}"
     short = code.commit[:10]
     try:
         differing = set(_differing(base.repository, code.commit, base.commit, found))
     except HeadgateError:
         return f"commit {short} of the version isn't in this clone"
     return (
-        f"the version was captured from commit {short}, which has other code" if differing else ""
+        f"the version was captured from commit {short}, where the code differs" if differing else ""
     )
 
 

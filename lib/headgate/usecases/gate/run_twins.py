@@ -71,7 +71,7 @@ class TwinRuns:
             return one
         old = pair.old
         if old.other_code and old.compared_with is not ComparedWith.BASE:
-            note = f"No twin run: {old.name} isn't the code of the base ({old.other_code})."
+            note = f"No twin run: {old.name} may differ from the base's code ({old.other_code})."
             return replace(one, twin_note=note)
         if self._sides.problem:
             return replace(one, twin_note=f"No twin run: {self._sides.problem}")
@@ -157,7 +157,7 @@ def failed_run(
     asked = TwinVerdict(
         outcome="unknown",
         why=f"the twin run failed: {error}",
-        question="Does a twin run end with a longer --timeout, or on a larger machine?",
+        question="Does a twin run finish with a longer --timeout or on a larger machine?",
     )
     finding = rules["unknown"].of(asked, Location())
     report = one.report or Report()

@@ -215,9 +215,12 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
     if (old.engine.outcome, new.engine.outcome) != done:
         return replace(told, note="one version did not finish, so the outputs can't be compared")
     if None in (old.engine.rows_out, new.engine.rows_out):
-        return replace(told, note="Headgate can't assign the rows of this sink to batches")
+        note = "the outputs can't be compared: Headgate can't assign this sink's rows to batches"
+        return replace(told, note=note)
     if not _same_input(folder, old, new):
-        return replace(told, note="the two versions did not get the same input")
+        return replace(
+            told, note="the outputs can't be compared: both versions read different input"
+        )
     return compare_rows(old.rows, new.rows, (old.columns, new.columns), old=old.engine)
 
 

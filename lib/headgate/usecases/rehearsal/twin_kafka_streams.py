@@ -151,7 +151,7 @@ def _again(before: Side, after: Side, options: StreamsTwinOptions, say: Say) -> 
     try:
         return _once(before, after, options, say, None)[0]
     except (CaptureError, UnreachableError) as error:
-        say(f"the second run failed, so no finding changes: {error}")
+        say(f"the second run failed, so only the first run counts: {error}")
         return None
 
 

@@ -150,7 +150,7 @@ class _Run:
         try:
             return self._trial(self.folder / "second", self.options.seed + 1).verdict()
         except (BuildError, UnreachableError) as error:
-            self.say(f"the second run failed, so no finding changes: {error}")
+            self.say(f"the second run failed, so only the first run counts: {error}")
             return None
 
     def _trial(self, folder: Path, seed: int) -> Trial:
@@ -178,7 +178,7 @@ def _not_built(error: BuildError, seed: int) -> TwinVerdict:
         return TwinVerdict(
             outcome="unknown",
             why=str(error),
-            question="With fewer rows (--rows), does the twin run complete within its limits?",
+            question="Does the twin run finish within its limits with fewer rows (--rows)?",
             seed=seed,
         )
     return TwinVerdict(

@@ -74,7 +74,7 @@ class Trial:
             return TwinVerdict(
                 outcome="unknown",
                 why=said,
-                question="Does the new version read the same rows, and no others?",
+                question="Does the new version read exactly the rows that the old version reads?",
                 seed=self.wish.seed,
                 spark_version=str(studies[1]["spark_version"]),
             )

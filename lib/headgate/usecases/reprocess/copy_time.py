@@ -21,7 +21,7 @@ _UNIT = "bytes"
 _MOST = 5
 # A copy of a few small files takes as long as the answers do: it tells nothing of a large one.
 _ALIKE = 10
-_UNTIL = "the run shows rate and time left"
+_UNTIL = "During the copy, the run shows rate and time left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ def with_copy_time(context: Context, plan: Plan) -> Plan:
 def _time(size: int, made: Iterable[_Copied]) -> dict[str, Any]:
     found = [m for m in made if m.bytes * _ALIKE >= size]
     if not found:
-        why = f"unknown: no run has copied a similar size on this file system; {_UNTIL}"
+        why = f"unknown: no run has copied a similar size on this file system. {_UNTIL}"
         return {"copy_seconds": None, "copy_how": why}
     rate = sum(m.bytes for m in found) / sum(m.seconds for m in found)
     runs = ", ".join(m.run for m in found)
-    how = f"earlier runs copied {rate / 1e6:.3g} MB/s on this file system ({runs})"
+    how = f"earlier runs copied at {rate / 1e6:.3g} MB/s on this file system ({runs})"
     return {"copy_seconds": round(size / rate, 1), "copy_how": how}
 
 

@@ -221,7 +221,12 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
         ]
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
     if cleaned:
-        return [f"the snapshots of run {row.id} expired and were removed at {cleaned[-1]}"]
+        return [
+            (
+                f"run {row.id} can't be undone, because its snapshots expired and were removed at "
+                f"{cleaned[-1]}"
+            )
+        ]
     undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))
     if undone and not has_effect(store, row.id):
         return [f"run {row.id} was already undone by run {undone[0].id}"]
@@ -237,7 +242,7 @@ def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = N
     others = {r.id: r for name in resources for r in store.runs.touching(name)}
     later = [r for r in others.values() if r.created_at > row.created_at and r.id != but]
     return [
-        f"run {r.id} later changed the same {' and '.join(resources)} and was not undone"
+        f"run {r.id} later changed {' or '.join(resources)}, and was not undone"
         for r in later
         if r.undo_of in (None, row.undo_of) and has_effect(store, r.id)
     ]

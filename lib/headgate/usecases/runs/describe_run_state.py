@@ -104,7 +104,7 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             return f"{step.pipeline} {how if is_done else 'may or may not be stopped'}."
         case PauseProcessing():
             how = (
-                "is paused: the processes of the pipeline are running"
+                "is paused, but its processes are still running"
                 if is_done
                 else "may or may not be paused"
             )

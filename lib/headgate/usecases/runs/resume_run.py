@@ -27,10 +27,13 @@ def resume_run(context: Context, run: str, *, by: str) -> str:
 
 def _refuse_if_overtaken(store: Store, run: str) -> None:
     if reasons := overtaken(store, store.runs.get(run)):
-        raise RefusedError("; ".join(reasons))
+        raise RefusedError(
+            f"run {run} can't be resumed, because {'; '.join(reasons)}. Undo the later run first"
+        )
     if any(entry.action == CLEAN for entry in store.audit.list(run)):
         raise RefusedError(
-            f"the snapshots of run {run} expired and were removed: plan the scenario again instead"
+            f"run {run} can't be resumed, because its snapshots expired and were removed. Plan the "
+            "scenario again"
         )
     records = step_records(store.journal.entries(run)).values()
     if any(r.state is StepState.UNDONE for r in records):

@@ -113,8 +113,8 @@ def refuse_beyond_limit(store: Store, run: str, plan: Plan) -> None:
     known = store.schedules.of_run(run)
     if known is not None and (reasons := [*_limits(known, _unread(plan))]):
         raise RefusedError(
-            f"{'; '.join(reasons)}. If as many records are unread at the next tick, "
-            "Headgate creates a request"
+            f"{'; '.join(reasons)}. If the limit is still exceeded at the next tick, Headgate "
+            "creates a request"
         )
 
 

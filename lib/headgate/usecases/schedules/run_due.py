@@ -140,14 +140,14 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
         store.schedules.skip(tick, f"the plan is blocked: {why}", records=found.records)
         yield _said(known, tick, f"is skipped, because the plan is blocked: {why}")
     elif found.records == 0:
-        store.schedules.skip(tick, "no records are unread", records=0)
+        store.schedules.skip(tick, "there are no unread records", records=0)
     elif found.exceeds:
         why = "; ".join(found.exceeds)
         request = store.schedules.request(
             known, tick, _request(known, tick, found, why), records=found.records
         )
         if request is not None:
-            yield _said(known, tick, f"waits as request {request}, because {why}")
+            yield _said(known, tick, f"waits for approval of request {request}, because {why}")
     else:
         try:
             run = store.schedules.queue(known, tick, new_run(plan), records=found.records)
@@ -156,8 +156,8 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
             store.schedules.wait(tick, str(error))
             return
         if run is not None:
-            count = exact(found.records) if found.records is not None else "unknown"
-            yield _said(known, tick, f"is queued as run {run} ({count} records)")
+            unread = "number unknown" if found.records is None else exact(found.records)
+            yield _said(known, tick, f"is queued as run {run} (unread records: {unread})")
 
 
 def _request(known: StoredSchedule, tick: Tick, found: TickPlan, why: str) -> NewRequest:
