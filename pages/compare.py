@@ -36,7 +36,7 @@ from headgate.views.scene.scene import Lens
 from headgate.views.scene.topology import sketch_topology
 
 _LOWER = 116.0
-"""How much lower the canvas is than on the Topology page, in pixels: verdict and rehearsal."""
+"""Pixels by which the canvas is lower than on the Topology page: verdict and rehearsal."""
 OLD, NEW = "Before: the version that runs", "After: the version to deploy"
 
 

@@ -14,7 +14,7 @@ from headgate.text.secrets import mask_json
 
 MARK = "watch"
 LARGEST_TEXT = 16 << 20
-"""Bytes of a plan that is still told."""
+"""Most bytes of a plan that is reported."""
 
 
 class Kind(StrEnum):

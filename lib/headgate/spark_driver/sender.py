@@ -62,7 +62,7 @@ def _rows(source: Any) -> bool:
 
 
 ALIVE_SECONDS = 30.0
-"""A run is told to be alive after so many seconds without another record."""
+"""Seconds without a record after which a run is reported as alive."""
 _HEAD = frozenset((Kind.STARTED, Kind.QUERY, Kind.PLAN))
 _NO_END = "the session no longer has the query, but Spark did not report the query's end"
 _PATIENCE = (1.0, 2.0, 5.0, 10.0, 30.0)

@@ -17,7 +17,7 @@ from headgate.store.database import Database
 from headgate.store.lock_file import open_lock
 
 FIRST, HEAD = "0007", "0010"
-"""The oldest revision that this program upgrades, and the one that it makes."""
+"""The oldest revision that this program upgrades, and the revision that it creates."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _ADVISORY_LOCK = 0x48454144
 _WAIT_SECONDS = 60.0

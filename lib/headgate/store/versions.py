@@ -126,9 +126,9 @@ class Versions:
 
 
 _AT_ONCE = 400
-"""Versions that one query loads."""
+"""Most versions that one query loads."""
 _KEPT: dict[tuple[str, str], tuple[VersionRow, Version]] = {}
-"""The running version of each pipeline of each store, as it was read last."""
+"""Running version of each pipeline by store, as last read."""
 _LISTED = tuple(c for c in VERSIONS.c if c.name != "document")
 
 

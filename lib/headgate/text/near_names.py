@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 LONGEST = 100
-"""Characters of a name that is compared; comparing grows with the square of it."""
+"""Most characters of a compared name: the time grows with the square of the length."""
 _ALIKE = 0.6
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import escape
 
 NOT_XML = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What the standard (XML 1.0, 2.2) allows nowhere, and carriage returns, which parsers drop."""
+"""Characters that XML 1.0 (2.2) doesn't allow, and carriage returns, which parsers drop."""
 
 
 def printable(text: str) -> str:

@@ -60,7 +60,7 @@ def open_context(config: str | None = None) -> Context:
 
 
 UNSET = "unset://"
-"""What the values of `unset_variables` begin with."""
+"""Prefix of the values of `unset_variables`."""
 
 
 def unset_variables() -> Mapping[str, str]:

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 EXPORTS = ("mermaid", "dot", "graphml", "svg", "png", "openlineage")
 _STDOUT = "-"
 WIDE = 1000
-"""Columns where no terminal sets any: tables then break no names for `grep`."""
+"""Columns without a terminal: tables are wide enough not to break names for `grep`."""
 
 
 def theme_option() -> Callable[[F], F]:

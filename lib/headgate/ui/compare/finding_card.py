@@ -82,7 +82,7 @@ EFFECTS = {
 }
 
 _MOMENT = " as of "
-"""What stands before the moment at which Kafka was looked at."""
+"""Text before the time at which Kafka was read."""
 
 
 def finding_card(

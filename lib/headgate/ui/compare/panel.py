@@ -33,7 +33,7 @@ from headgate.views.scene.comparison import BY_OUTCOME
 from headgate.views.scene.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
 
 BAD = frozenset(BY_OUTCOME.values())
-"""Statuses that a finding gave a node: the finding's card says them."""
+"""Statuses that a node has from a finding: the finding's card shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ TITLES: Mapping[str, tuple[str, str, str]] = {
     "json": ("JSON, for programs", "json", "application/json"),
     "sarif": ("SARIF, for code scanning", "sarif", "application/sarif+json"),
 }
-"""Title, ending and media type of each form."""
+"""Title, file extension and media type of each format."""
 
 
 def report_exports(context: Context, report: Report, name: str) -> None:

@@ -15,7 +15,7 @@ from headgate.ui.shared.keys import CompareKey, Param
 
 HELP = "Declare that a removed and an added node are the same thing under a new name."
 WIDTH = 440
-"""Pixels: generated names tell the most at their ends."""
+"""Width in pixels: the ends of generated names distinguish them."""
 _KINDS = {
     RenameKind.SOURCE: "Source",
     RenameKind.STORE: "State store",

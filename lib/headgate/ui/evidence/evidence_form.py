@@ -165,7 +165,7 @@ def warnings_list(warnings: tuple[str, ...]) -> None:
 
 
 FEW = 8
-"""Queries that can be overlooked without a search."""
+"""With more queries than this, a search field is shown."""
 
 
 def choose_query(rows: Sequence[QueryRow], key: str) -> str | None:

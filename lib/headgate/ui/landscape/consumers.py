@@ -22,7 +22,7 @@ KINDS = {
     "streams": "Streams group", "unknown": "Group",
 }  # fmt: skip
 FEW = 12
-"""So many rows fit into any window; more of them scroll."""
+"""Rows that fit into any window; more rows scroll."""
 SOURCES = {"group": "committed offsets", "checkpoint": "checkpoint", "progress": "progress"}
 STATES = {
     PositionState.OK: "in range",

@@ -14,7 +14,7 @@ from headgate.ui.shared import markup
 from headgate.views.words.impact import plural_exact
 
 SEARCHED_FROM = 12
-"""With fewer rows nobody needs to search."""
+"""With fewer rows, no search field is shown."""
 _SHOWN_AT_ONCE, _HEIGHT = 10, 390
 FIELD = "offsets"
 _NUMBERS = ("From", "To", "Change")

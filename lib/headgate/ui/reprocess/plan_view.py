@@ -22,11 +22,11 @@ from headgate.views.reports.plan_outputs import output_lines
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
 MOVES = frozenset({"offsets", "moves"})
-"""Fields of steps that hold a row for each partition."""
+"""Fields of steps with a row for each partition."""
 SENTENCES = 6
-"""Risks and reasons that are shown at once."""
+"""Risks and blockers that are shown without a click."""
 LONGEST = 1_500
-"""Characters of a value that are shown; the saved plan has all of them."""
+"""Most characters of a value that are shown; the saved plan has the whole value."""
 OPENERS = frozenset(
     (
         "a",
@@ -44,7 +44,7 @@ OPENERS = frozenset(
         "whoever",
     )
 )
-"""First words that are no names, so that a sentence may begin with a capital."""
+"""First words that aren't names, so that a sentence can begin with a capital letter."""
 
 
 def plan_verdict(plan: Plan) -> None:

@@ -69,11 +69,11 @@ def _begin(call: Callable[[], T]) -> _Asked[T]:
 
 
 EVERY = 3.0
-"""Seconds between two looks."""
+"""Seconds between two updates."""
 PATIENCE = 2.0
-"""Seconds that a look may hold the page up: where Kafka is away it takes many more."""
+"""Most seconds that an update can delay the page: without Kafka, reading takes longer."""
 _KEPT = 10
-"""Looks that a rate is told from: the last half minute."""
+"""Updates that a rate is computed from: the last half minute."""
 
 
 def catch_up(context: Context, detail: RunDetail) -> None:

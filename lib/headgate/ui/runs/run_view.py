@@ -34,7 +34,7 @@ from headgate.views.words.progress import count_words
 from headgate.views.words.run_columns import took
 
 REFRESH = 1.0
-"""Seconds between two looks at a run that is under way."""
+"""Seconds between two updates of an active run."""
 STATES = {
     "done": ("✓", "added", "full"),
     "running": ("…", "changed", "full now"),

@@ -9,7 +9,7 @@ import streamlit as st
 from headgate.ui.shared.keys import LandscapeKey, Param, TopologyKey
 
 BESIDE = frozenset({Param.NODE, Param.FINDING, LandscapeKey.TRACE, LandscapeKey.TO})
-"""Query parameters that change what is marked and told, but not what is drawn."""
+"""Query parameters that change the selection and the panel, but not the graph."""
 
 
 def selected(name: Param = Param.NODE) -> str | None:

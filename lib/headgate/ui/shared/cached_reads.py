@@ -42,7 +42,7 @@ from headgate.views.reports.lag_words import pipeline_lag
 
 VERSIONS_KEPT = 64
 FRESH_EVIDENCE = 15.0
-"""Seconds for which what lies outside this session's folder is not read again."""
+"""Seconds for which files outside this session's folder are cached."""
 _NUMBERED = re.compile(r"@\d{1,18}$")
 
 

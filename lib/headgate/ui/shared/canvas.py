@@ -13,7 +13,7 @@ from headgate.views.scene.folded import MANY, stand_ins, usually_closed
 from headgate.views.scene.scene import Scene, Sketch, first_to_see
 
 SHARES = (4.6, 1.2)
-"""How the page's width is shared between the canvas and the panel."""
+"""Widths of canvas and panel, as shares of the page."""
 Trail = Iterable[tuple[str, str]]
 
 

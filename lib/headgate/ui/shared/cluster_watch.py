@@ -16,9 +16,9 @@ from headgate.model.cluster import Cluster
 
 T = TypeVar("T")
 FRESH = 4.0
-"""Seconds for which a snapshot is new enough."""
+"""Seconds for which a snapshot counts as new."""
 PATIENCE = 2.5
-"""Seconds that the very first page waits; after that the last snapshot is shown."""
+"""Seconds that the first page waits; later pages show the last snapshot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ WORDS = {
     "written_by": "Written by", "read_by": "Read by", "global": "Global",
     "writes_from": "From sub-topology", "reads_into": "To sub-topology", "read": "Read",
 }  # fmt: skip
-"""How the contract's detail names are shown; others are shown as they are."""
+"""Labels of the contract's detail names; other names are shown unchanged."""
 LONG_LIST = 12
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from headgate.ui.shared.upload import as_uploaded
 
 GIVEN = "given"
-"""The value of a choice of versions that stands for what was put in."""
+"""Value of the list of versions for pasted or uploaded evidence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from headgate.views.scene.scene import STATUS_WORDS, Status
 
 Rows = Iterable[tuple[str, object]]
 LONG_NAME = 24
-"""Characters that a name in a fixed width has room for beside its title."""
+"""Most characters of a fixed-width name beside its title."""
 WRAPS = (("long", 150), ("longer", 200))
-"""Characters from which on a verdict wraps at 1280 and at 1680 pixels."""
+"""Characters from which a verdict wraps at 1280 and at 1680 pixels."""
 
 
 def header(title: str, summary: str = "") -> str:

@@ -28,7 +28,7 @@ PAGES = {
 }
 """Every page by the name of its file, in the order of the navigation.
 
-They have no icons: the browser would fetch a page's icon from the internet as its favicon.
+Pages have no icons: the browser would fetch a page's icon from the internet as its favicon.
 """
 
 

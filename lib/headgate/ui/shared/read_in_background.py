@@ -18,11 +18,11 @@ from headgate.errors import EvidenceError, HeadgateError, UnreachableError
 
 T = TypeVar("T")
 SMALL = 4 << 20
-"""Bytes that are read where one is: a process of its own takes a second to start."""
+"""Most bytes that are read in this process: a separate process takes a second to start."""
 COUNTED = 8 << 30
-"""Bytes up to which the files of a folder are summed up."""
+"""Most bytes for which the sizes of a folder's files are summed."""
 LONGEST = 600
-"""Seconds after which reading is given up."""
+"""Seconds after which reading is stopped."""
 
 
 def read_apart(

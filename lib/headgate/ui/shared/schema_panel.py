@@ -18,7 +18,7 @@ from headgate.usecases.check.check_schemas import show_topic_schema
 from headgate.usecases.context import Context
 
 FRESH_SCHEMA = 60.0
-"""Seconds for which a registry is not asked again, whatever it answered."""
+"""Seconds for which a registry's response is cached."""
 LISTED_FIELDS = 60
 LISTED_TOPICS = 3
 

@@ -63,8 +63,8 @@ def _allowed_web(context: Context, place: str) -> str:
         return place
     raise EvidenceError(
         f"the console doesn't read from {shown}:{port}, because headgate.toml doesn't allow "
-        "this address. In headgate.toml, add the address to `evidence` of a pipeline, or add the host to "
-        "`allowed_hosts` of [console]"
+        "this address. In headgate.toml, add the address to `evidence` of a pipeline, or add the "
+        "host to `allowed_hosts` of [console]"
     )
 
 

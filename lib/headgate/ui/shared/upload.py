@@ -17,13 +17,13 @@ from headgate.errors import EvidenceError
 
 SESSION = "uploads"
 LARGEST = 1 << 30
-"""Bytes that an archive may unpack to."""
+"""Most bytes that an archive may unpack to."""
 MOST = 50_000
-"""Files that an archive or a folder may hold."""
+"""Most files in an archive or a folder."""
 PASTED = "pasted text"
-"""The name of the file that pasted text becomes: messages show it."""
+"""File name of pasted text, shown in messages."""
 _KEPT = re.compile(r"^[0-9a-f]{16}/(?:(?:\d+|tree)/(?:archive/)?)?")
-"""What `save` puts between the session's folder and the name of an upload."""
+"""Folder name between the session's folder and the name of an upload."""
 
 
 class Upload(Protocol):

@@ -12,7 +12,7 @@ from headgate.usecases.activity.read_activity import read_activity
 from headgate.usecases.context import Context
 
 REFRESH = 15
-"""Seconds between two looks; the worker looks every ten."""
+"""Seconds between two updates; the worker checks every ten seconds."""
 _WORDS = {
     ActivityState.RUNNING: ("Running", "added"),
     ActivityState.STOPPED: ("Stopped", "removed"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headgate.ui.topology.graph import Chosen
 
 ONCE = 25
-"""Versions that are shown at once: each is compared with the one before it."""
+"""Versions shown at first: each is compared with the version before."""
 MORE = "history_more"
 ORIGINS = {Origin.OBSERVED: "seen running", Origin.CAPTURED: "captured"}
 

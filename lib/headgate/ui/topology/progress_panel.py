@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from headgate.ui.topology.graph import Chosen
 
 REFRESH = 15
-"""Seconds between two looks at evidence that may grow."""
+"""Seconds between two reads of evidence that may grow."""
 
 
 def newest_values(

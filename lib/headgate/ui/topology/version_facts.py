@@ -17,7 +17,7 @@ from headgate.ui.shared.upload import as_uploaded
 from headgate.ui.topology.streams_facts import streams_rows
 
 FEW = 2
-"""Lines that are shown without asking."""
+"""Lines shown without a click."""
 
 
 def version_facts(version: Version, row: VersionRow | None = None, name: str = "") -> None:

@@ -18,12 +18,12 @@ from headgate.store.rows import RunFacts
 from headgate.usecases.context import Context
 
 WINDOW_SECONDS = 60.0
-"""Kafka Streams commits each 30 s unless configured: a shorter window sees none, or a burst."""
+"""Kafka Streams commits every 30 s by default: a shorter window has no commit, or a burst."""
 _GAP_SECONDS = 300.0
 # An hour of windows, at a minute each.
 _KEPT = 60
 _ENOUGH = 3
-"""Fewer windows say nothing of a rate."""
+"""Fewest windows for a rate."""
 
 
 def with_pace(found: Activity, before: Activity | None, group: Group, cluster: Cluster) -> Activity:

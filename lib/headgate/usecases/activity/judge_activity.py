@@ -12,7 +12,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.text.times import iso
 
 SILENT = timedelta(seconds=100)
-"""A watch tells at least each 30 s that a run lives: three of those missing are silence."""
+"""A watch reports a live run at least every 30 s: after three missing reports it is silent."""
 RECENT = timedelta(seconds=120)
 """A batch that began within this time is a sign of a running query."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headgate.store.sqlite_reader import SqliteReader
 
 _MOST = 1_000
-"""Of a group over more partitions no positions are kept: each look writes all of them."""
+"""Positions of groups with more partitions aren't stored: each check writes all of them."""
 
 
 def with_positions(

@@ -12,7 +12,7 @@ from headgate.usecases.activity.list_paused import Paused, list_paused
 from headgate.usecases.context import Context
 
 STALE = timedelta(minutes=3)
-"""A worker looks every ten seconds: an older look says nothing of now."""
+"""A worker checks every ten seconds: an older check doesn't show the current state."""
 
 
 def read_activity(

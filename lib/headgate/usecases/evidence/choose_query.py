@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headgate.usecases.evidence.query_rows import QueryRow
 
 SHORTEST = 4
-"""Characters of an id that are enough where one id alone begins so."""
+"""Fewest characters that select an id, if only one id starts with them."""
 _MOST_LISTED = 20
 _SEVERAL = "choose one with --query NAME, ID or the first characters of an ID"
 

@@ -30,11 +30,11 @@ from headgate.usecases.landscape.show_landscape import show_landscape
 
 _BATCHES = 1_000
 _ENOUGH = 3
-"""Fewer batches with records than this say nothing of a rate."""
+"""Fewest batches with records for a rate."""
 _LARGEST = 20
-"""Of so many batches one counts, the largest: a reset makes large ones."""
+"""One in this many batches counts, the largest: a reset causes large batches."""
 _MUCH = 4
-"""So many times the usual batch is one that had work."""
+"""A batch that is this many times larger than usual had a backlog."""
 
 
 def with_costs(

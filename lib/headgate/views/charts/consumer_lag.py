@@ -16,7 +16,7 @@ from headgate.views.scene.colours import PALETTES, Theme
 MOST = 15
 MOST_PARTITIONS = 60
 LOOKS = {"spark": "pipeline", "kafka-streams": "aggregation"}
-"""The hue of a bar by the reader's kind; groups have the readers' hue."""
+"""Colour of a bar by the kind of consumer; groups have the consumers' colour."""
 QUIET = "rgba(128, 138, 156, 0.28)"
 
 

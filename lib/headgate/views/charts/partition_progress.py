@@ -12,7 +12,7 @@ from headgate.views.layout.label_size import shorten
 from headgate.views.scene.colours import PALETTES, Theme
 
 MOST = 30
-"""Partitions in a chart; of more, those with the most left are shown."""
+"""Most partitions in a chart: of more, those with the most unread offsets are shown."""
 Parts = Mapping[str, Sequence[int]]
 
 

@@ -15,15 +15,15 @@ from headgate.views.layout.label_size import shorten
 
 LIGHT = ("#0072B2", "#A85B00", "#00775A", "#A0447A", "#6A4FB3", "#526077", "#7A5C00", "#B4003C")
 DARK = ("#4AA8E8", "#F0A93B", "#2FC29A", "#E38BBF", "#A992EE", "#93A3BA", "#D9BC5B", "#FF5C84")
-"""The hues of the pages' `tokens.css`."""
+"""Colours of the pages' `tokens.css`."""
 COLUMNS = 2
 ROW = 186
 """Height of a row of charts, pixels."""
 INSTANT = timedelta(milliseconds=1)
 ALONE = timedelta(minutes=1)
-"""Time that is shown around a single batch, before and after."""
+"""Time shown before and after a single batch."""
 FEW = 40
-"""Batches up to which each one is a bar or has a dot: a line through one is no line."""
+"""Up to this many batches, each is a bar or a dot: a line needs several points."""
 MOST_RESTARTS = 60
 
 

@@ -14,15 +14,15 @@ from headgate.model.progress import BatchProgress
 from headgate.text.numbers import moment
 
 MOST_POINTS = 2_000
-"""Points of a chart above which it is thinned: a screen has no more columns."""
+"""A chart with more points is thinned: a screen has no more columns."""
 MOST_PARTS = 4
-"""Parts of a batch that are told apart; the smallest are one."""
+"""Most phases of a batch that are shown; the smallest are combined."""
 _TOTAL = "triggerExecution"
 _PHASES = (
     "latestOffset", "setOffsetRange", "getOffset", "getEndOffset", "getBatch", "queryPlanning",
     "walCommit", "addBatch", "commitOffsets", "commitBatch",
 )  # fmt: skip
-"""Spark's parts of a batch, in the order in which they happen."""
+"""Spark's phases of a batch, in order of execution."""
 
 Value = float | None
 

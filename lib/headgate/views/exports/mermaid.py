@@ -29,7 +29,7 @@ _WORDS = re.compile(
     "|interpolate|href|call|n[0-9]+|box[0-9]+|is_.*",
     re.IGNORECASE,
 )
-"""Mermaid's own words, and what ids and classes are called here."""
+"""Mermaid's keywords, and the names of ids and classes here."""
 _ENTITY = re.compile(r"[^A-Za-z0-9 _.,/:=+*()\[\]{}|!?$~^'-]")
 
 

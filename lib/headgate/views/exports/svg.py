@@ -18,7 +18,7 @@ FONT = (
     '"Source Sans 3", "Source Sans Pro", "Source Sans", "Helvetica Neue", Arial, "Liberation Sans",'
     " sans-serif"
 )
-"""The pages' own font where it is installed; the others are as narrow, and labels fit."""
+"""The pages' own font if it is installed; the fallbacks are as narrow, so labels fit."""
 
 
 def style(theme: Theme, looks: Iterable[Look]) -> str:
@@ -57,7 +57,7 @@ def _colours(palette: Palette, looks: Iterable[Look]) -> Iterator[str]:
 
 
 EDGE = 28.0
-"""Pixels around the picture."""
+"""Margin around the picture in pixels."""
 LEGEND = 44.0
 LEAST_WIDTH = 320.0
 

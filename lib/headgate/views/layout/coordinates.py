@@ -10,7 +10,7 @@ from headgate.views.layout.order import middle
 
 SWEEPS = 8
 BOTH_SIDES_FROM = 6
-"""The last sweeps look at both neighbouring rows, the first ones at one at a time."""
+"""The last sweeps use both neighbouring rows, the first sweeps only one row."""
 BEND_WEIGHT = 4.0
 
 

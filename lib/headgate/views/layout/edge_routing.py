@@ -9,11 +9,11 @@ from headgate.views.layout.arrange import Flow
 from headgate.views.layout.graph import Point
 
 ARROW = 1.0
-"""Edges end this far before their target, so that the head touches and does not cover it."""
+"""Gap between an edge and its target, so that the arrowhead doesn't cover the target."""
 STEP_OUT = 16.0
 INSET = 6.0
 LOOP = 14.0
-"""Edges against the flow keep this distance from boxes, and from each other."""
+"""Distance of edges against the flow from boxes and from each other."""
 
 
 class Placed(NamedTuple):

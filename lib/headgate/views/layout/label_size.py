@@ -5,9 +5,9 @@ from __future__ import annotations
 from unicodedata import combining, east_asian_width
 
 CHARACTER = 7.5
-"""Pixels of an average character at 14 px, weight 500."""
+"""Width in pixels of an average character at 14 px, weight 500."""
 LONGEST = 30
-"""Characters that a label shows at most; the whole of it stands in the tooltip."""
+"""Most characters of a label; the tooltip shows the whole text."""
 
 
 def one_line(text: str) -> str:

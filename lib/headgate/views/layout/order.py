@@ -10,10 +10,10 @@ from headgate.views.layout.graph import Link, Rows
 SWEEPS = 12
 TRANSPOSE_ROUNDS = 4
 LARGE = 1500
-"""From this many nodes and bends on, nobody tells a few crossings more, but everybody waits."""
+"""With more nodes and bends, a few more crossings aren't noticed, but the waiting time is."""
 LARGE_SWEEPS = 6
 OUT_OF_LEAN = 2
-"""What it costs to stand on the wrong side, in crossings."""
+"""Cost of a node on the wrong side, in crossings."""
 
 
 def order_rows(rows: Rows, lean: Sequence[int], extent: Sequence[float]) -> None:

@@ -9,9 +9,9 @@ from headgate.views.layout.arrange import Arrangement, Flow, arrange
 from headgate.views.layout.graph import Join, Point
 
 SEVERAL = 6
-"""More parts than this are put in rows: side by side they would be one long strip."""
+"""More parts than this are put in several rows instead of one long strip."""
 ASPECT = 1.8
-"""How much wider than high the rows are together, about."""
+"""Approximate ratio of width to height of all rows."""
 
 
 def pack(

@@ -11,22 +11,22 @@ from headgate.views.layout.graph import Join, Point
 from headgate.views.layout.pack import pack
 
 MAX_ZOOM = 1.15
-"""Small graphs are not blown up beyond this."""
+"""Largest zoom of a small graph."""
 WORTH = {
     (Flow.RIGHT, Flow.RIGHT): 1.0,
     (Flow.DOWN, Flow.RIGHT): 0.98,
     (Flow.DOWN, Flow.DOWN): 0.88,
     (Flow.RIGHT, Flow.DOWN): 0.7,
 }
-"""What a picture is worth at equal zoom, by its flows (inside the boxes, between them).
+"""Score of a picture at equal zoom, by its flows (inside boxes, between boxes).
 
 From left to right reads best; downwards, edges enter the boxes through their titles.
 """
 READABLE = 0.7
-"""Below this zoom a picture is not shown whole at first, which counts against it."""
+"""Below this zoom, a picture isn't shown whole at first, which lowers its score."""
 CLIPPED = 0.8
 MANY = 600
-"""More nodes than this are laid out in one direction only: none of them shows all readably."""
+"""More nodes are laid out in one direction only: no direction shows all nodes readably."""
 LONELY_WIDTH = 1100.0
 """Nodes without edges fill rows of at least this width."""
 

@@ -23,7 +23,7 @@ from headgate.views.layout.label_size import one_line
 from headgate.views.reports.lag_words import DEFINITION
 
 LISTED = 40
-"""Loose ends beyond this many are only counted."""
+"""Unused resources beyond this many are only counted."""
 
 
 def landscape_text(landscape: Landscape) -> RenderableType:

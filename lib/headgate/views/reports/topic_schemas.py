@@ -20,7 +20,7 @@ OUTCOMES = {
     Effect.UNKNOWN: Outcome.UNKNOWN,
     Effect.COMPATIBLE: Outcome.RESUMES,
 }
-"""The outcome whose sign and colour an effect has."""
+"""Outcome with the sign and colour of an effect."""
 WORDS = {
     Effect.INCOMPATIBLE: "incompatible",
     Effect.SILENTLY_WRONG: "wrong results",

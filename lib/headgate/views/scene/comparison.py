@@ -31,7 +31,7 @@ BY_OUTCOME = {
     Outcome.UNKNOWN: Status.UNKNOWN,
 }
 ONLY_BEFORE = "before:"
-"""Put before the id of a node that only the old version has, so that it cannot clash."""
+"""Prefix of the id of a node that only the old version has, so that ids don't clash."""
 
 
 class Side(StrEnum):

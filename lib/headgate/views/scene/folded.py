@@ -9,7 +9,7 @@ from dataclasses import replace
 from headgate.views.scene.scene import Look, Scene, Sketch, SketchNode, Status
 
 MANY = 150
-"""More visible nodes than this open closed."""
+"""With more visible nodes than this, groups are closed at first."""
 
 
 def boxed(sketch: Sketch) -> Sketch:

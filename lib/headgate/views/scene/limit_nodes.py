@@ -20,7 +20,7 @@ _AT: Mapping[Gap, tuple[NodeKind, ...]] = {
     Gap.PROVIDER: (NodeKind.STATE_STORE,),
     Gap.EXCHANGES: (NodeKind.REPARTITION,),
 }
-"""The kinds of nodes whose fact is missing; other gaps are about the whole version."""
+"""Kinds of nodes with a missing fact; other gaps concern the whole version."""
 
 
 def limits_at(version: Version, node: Node) -> tuple[str, ...]:

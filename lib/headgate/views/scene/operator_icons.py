@@ -6,7 +6,7 @@ from headgate.model.topology import NodeKind
 from headgate.views.scene.scene import Look
 
 NOT_READ = frozenset({"", "unknown", "generic"})
-"""Operators of which the evidence gave no more than that there is one."""
+"""Operators without details: the evidence shows only that they exist."""
 BY_KIND: dict[str, Look] = {
     NodeKind.SOURCE: Look.SOURCE,
     NodeKind.REPARTITION: Look.REPARTITION,
@@ -30,7 +30,7 @@ AGGREGATIONS = frozenset(
         "suppress",
     }
 )
-"""Operators that keep something for many records: drawn like aggregations."""
+"""Operators that keep state over many records: drawn like aggregations."""
 
 JOINS = frozenset(
     {
@@ -42,7 +42,7 @@ JOINS = frozenset(
         "foreign_key_subscription",
     }
 )
-"""Operators that bring several streams together, beside those that have it in their name."""
+"""Operators that combine several streams, but whose names don't say so."""
 
 
 def look_of(kind: str, operator: str) -> Look:

@@ -19,4 +19,4 @@ WORDS = {
     Outcome.RESUMES: "Resumes",
 }
 MIXED_GLYPH = "◐"
-"""The sign of results that mix the old and the new meaning."""
+"""Sign of results that mix the old and the new logic."""

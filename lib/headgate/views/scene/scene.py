@@ -50,7 +50,7 @@ LOOK_WORDS: dict[Look, str] = {
     Look.READER: "Consumer group",
     Look.UNREAD: "Operator not recognised",
 }
-"""The word of each look, in the order of the legend."""
+"""Word for each kind of node, in the order of the legend."""
 
 
 class Status(StrEnum):

@@ -19,7 +19,7 @@ KEYS = frozenset(
         "samples",
     )
 )
-"""The keys of a plan's impact that are said here."""
+"""Keys of a plan's impact that this module describes."""
 DECISIONS = {
     "to_redrive": "to redrive",
     "already_redriven": "already redriven",

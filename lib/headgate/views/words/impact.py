@@ -12,10 +12,10 @@ from headgate.views.words.chain import chain_lines
 from headgate.views.words.dead_letters import dead_letter_lines
 
 SHOWN = 12
-"""Of many names a line lists only the first."""
+"""Most names that a line lists; the rest are counted."""
 
 OF_CATCH_UP = ("Records reprocessed", "Records to read", "Duration")
-"""What the estimate of a run that processes records itself says in its own lines."""
+"""Lines that the estimate of a run replaces, if the run itself processes records."""
 
 
 def impact_lines(plan: Plan) -> list[tuple[str, str]]:

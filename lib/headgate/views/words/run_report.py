@@ -12,7 +12,7 @@ from headgate.text.tables import harmless_json
 from headgate.views.words.estimate import truth_words
 
 FORMS = {"json": "application/json", "markdown": "text/markdown"}
-"""The forms that a page can download, and their media types."""
+"""Formats that a page can download, with their media types."""
 ENDINGS = {"json": "json", "markdown": "md"}
 _COMPARED = {
     "rows_a": "rows in A",

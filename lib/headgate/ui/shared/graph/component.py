@@ -32,10 +32,10 @@ def payload(scene: Scene) -> dict[str, Any]:
 
 
 SCRIPTS = ("draw.js", "camera.js", "graph.js")
-"""In this order they form one module: only the last one exports."""
+"""In this order, the files form one module: only the last file exports."""
 
 USUAL_ROOM = (1290, 700)
-"""Until the canvas was measured."""
+"""Size until the canvas is measured."""
 RIM = (60, 44)
 """Margins of the canvas."""
 
