@@ -73,7 +73,7 @@ def test_a_way_is_told_stop_by_stop(open_page, seeded):
     back = open_page(
         "landscape", node="topic:city-revenue-v2", trace="path", to="topic:orders"
     )  # fmt: skip
-    assert "to here:" in text(back)
+    assert "to this node:" in text(back)
 
 
 def test_a_wrong_address_falls_back(open_page, seeded):

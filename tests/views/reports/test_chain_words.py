@@ -35,4 +35,4 @@ def test_each_pipeline_is_a_row():
 def test_the_command_line_has_them_first():
     plan = Plan(scenario="chain", pipeline="first", impact={"chain": CHAIN, "records": {}})
     assert impact_lines(plan)[:3] == chain_lines(plan.impact)
-    assert impact_lines(plan)[0] == ("Pipeline", "first: rewind to batch 7 (exact)")
+    assert impact_lines(plan)[0] == ("Pipeline", "first: rewind to batch 7, results: exact")

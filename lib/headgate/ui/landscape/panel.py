@@ -320,9 +320,9 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
     if not path.exists:
         there = _end_word(end)
         said = (
-            f"No data flows from here to {there}. Data flows from {there} to here:"
+            f"No data flows from this node to {there}. Data flows from {there} to this node:"
             if path.back
-            else f"No data flows from here to {there}, or from {there} to here."
+            else f"No data flows from this node to {there}, or from {there} to this node."
         )
         st.html(markup.say(said, "unknown"))
     elif path.has_more:

@@ -24,7 +24,7 @@ from headgate.views.reports.rehearsal import (
     row_words,
 )
 from headgate.views.reports.verdict_line import verdict
-from headgate.views.scene.outcome_words import GLYPHS
+from headgate.views.scene.outcome_words import GLYPHS, WORDS
 
 _AGREEMENT = {
     Agreement.AGREE: ("Spark confirms the result of the rules.", "resumes"),
@@ -68,8 +68,9 @@ def show_result(found: Rehearsal, checkpoint: str) -> None:
 
 def _engine_verdict(engine: EngineVerdict) -> str:
     outcome = engine.outcome.value
-    word = f"Spark {engine.spark_version}: {outcome}"
-    return markup.verdict(GLYPHS[Outcome[engine.outcome.name]], word, headline(engine), outcome)
+    known = Outcome[engine.outcome.name]
+    word = f"Spark {engine.spark_version}: {WORDS[known]}"
+    return markup.verdict(GLYPHS[known], word, headline(engine), outcome)
 
 
 def _our_verdict(report: Report) -> str:

@@ -62,7 +62,7 @@ def _example(example: Counterexample) -> None:
     before, after = (f" ({name})" if name else "" for name in example.columns)
     row: dict[str, Any] = {name: str(value) for name, value in example.key.items()}
     row |= {
-        f"left by the old version{before}": str(example.before),
-        f"expected by the new version{after}": str(example.after),
+        f"value from the old version{before}": str(example.before),
+        f"value expected by the new version{after}": str(example.after),
     }
     st.dataframe([row], hide_index=True, width="stretch", height="content")

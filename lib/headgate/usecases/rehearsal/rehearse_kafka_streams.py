@@ -129,7 +129,7 @@ def rehearse_streams(
     given = given_records(options.records) if options.records else []
     place = find(str(directory.folder))
     if place is None:
-        raise EvidenceError(f"{directory.folder} can't be read")
+        raise EvidenceError(f"{directory.folder} can't be read: check the path and its permissions")
     with scratch_folder(PREFIX, options.scratch) as folder:
         check_room((size_of(place) or 0) * (3 if old else 1), folder)
         say(f"copying {directory.folder}")

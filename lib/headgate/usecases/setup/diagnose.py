@@ -147,12 +147,12 @@ def _worker(context: Context) -> Check:
     try:
         slot = Slot(store.database)
         if not slot.is_free():
-            return _ok("worker", f"a worker runs for {slot.name}")
+            return _ok("worker", f"a worker is running ({slot.name})")
         return _note(
             "worker",
             (
-                f"no worker runs for {slot.name}: versions are not refreshed, and each run starts "
-                "its own worker"
+                f"no worker is running ({slot.name}): versions are not refreshed, and each run "
+                "starts its own worker"
             ),
             "start `headgate up`",
         )
@@ -259,7 +259,7 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
         return _failed(name, error, "correct `evidence`, `watch` or `query`")
     if version is None:
         return _note(name, "no batch has completed yet", "start the pipeline once")
-    return _ok(name, plural(len(version.topology.nodes), "node"))
+    return _ok(name, f"graph with {plural(len(version.topology.nodes), 'node')}")
 
 
 def _restore_points(context: Context) -> Iterator[Check]:

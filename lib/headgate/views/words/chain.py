@@ -27,6 +27,6 @@ def _result(row: Mapping[str, Any]) -> str:
 def chain_lines(impact: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return name and sentence of each pipeline."""
     return [
-        ("Pipeline", f"{name}: {choice} ({result})")
+        ("Pipeline", f"{name}: {choice}, results: {result}")
         for name, choice, result, _ in chain_rows(impact)
     ]
