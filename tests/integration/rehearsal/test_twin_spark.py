@@ -162,7 +162,7 @@ def test_a_version_that_can_not_be_built_is_unknown(twin, after, said):
     assert (found.verdict.outcome, found.report.outcome.word) == ("unknown", "unknown")
     assert re.search(f"twin_queries:{after} failed at|twin_queries:{after} at", found.verdict.why)
     assert re.search(said, found.verdict.why) and "\n" not in found.verdict.why
-    assert "without servers and tables?" in found.report.findings[0].question
+    assert "without access to servers and tables?" in found.report.findings[0].question
     assert not (FOLDER / "written-by-a-twin").exists()
 
 

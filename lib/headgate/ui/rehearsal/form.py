@@ -33,8 +33,8 @@ _EXPLAINED = {
     "none": "Checks the plan, the state and the state schema, but no offsets and no topics.",
 }
 _NEW = (
-    "Function that builds the new version, as `module:function`. The module must be registered, "
-    "captured, or in the folder of headgate.toml."
+    "Function that builds the new version, as `module:function`. The module must be in the folder "
+    "of headgate.toml, or in a registered `entry_point`."
 )
 _OLD = (
     "Headgate runs the old version on the same input and compares the outputs. To test the "

@@ -116,7 +116,12 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
     if now - _time(life.told_at) <= SILENT:
         since = life.started_at or life.told_at
         batch = f"batch {life.batch}" if life.batch is not None else "no batch yet"
-        return replace(known, state=ActivityState.RUNNING, since=since, reason=f"running, {batch}")
+        return replace(
+            known,
+            state=ActivityState.RUNNING,
+            since=since,
+            reason=f"headgate.watch reports {batch}",
+        )
     if signs.status is Status.STOPPED:
         return replace(
             known,

@@ -103,5 +103,7 @@ def readable_versions(found: TopicSchemas) -> tuple[tuple[TopicSchema, ...], tup
         try:
             out.append(read_schema(version.text))
         except SchemaError as error:
-            warnings.append(f"{error}; Headgate ignores this version of the schema.")
+            warnings.append(
+                f"{str(error).rstrip('.')}. Headgate ignores this version of the schema."
+            )
     return tuple(out), tuple(warnings)

@@ -90,7 +90,7 @@ def _fresh(context: Context, stored: Mapping[str, Version]) -> tuple[dict[str, V
     pairs = list(zip(pipelines, found, strict=True))
     versions = {p.name: v for p, v in pairs if isinstance(v, Version)}
     warnings = [
-        f"The lag of {p.name} is unknown, because the checkpoint can't be read: {error}."
+        f"The lag of {p.name} is unknown, because its checkpoint can't be read: {error}."
         for p, error in pairs
         if isinstance(error, HeadgateError)
     ]

@@ -168,7 +168,7 @@ def _once(
             verdict = TwinVerdict(
                 outcome="unknown",
                 why=str(error),
-                question="Can the method build the topology without servers and files?",
+                question="Can the method build the topology without access to servers and files?",
             )
         plans = (_description(folder / "old-a"), _description(folder / "new-a"))
     verdict = replace(

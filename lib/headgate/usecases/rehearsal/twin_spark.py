@@ -184,7 +184,7 @@ def _not_built(error: BuildError, seed: int) -> TwinVerdict:
     return TwinVerdict(
         outcome="unknown",
         why=f"building the query failed: {error}",
-        question="Can the function build the query without servers and tables?",
+        question="Can the function build the query without access to servers and tables?",
         seed=seed,
     )
 
