@@ -1,4 +1,4 @@
-"""Two versions of a pipeline: what a restart of the new one on the old one's state would do."""
+"""Two versions of a pipeline: what a restart of the new version on the old state does."""
 
 from __future__ import annotations
 

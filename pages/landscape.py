@@ -1,4 +1,4 @@
-"""All pipelines and the topics between them, who reads how far behind, and loose ends."""
+"""All pipelines and the topics between them, consumer lag, and unused resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked for: read the plan and what it costs, approve or decline it."""
+"""Requests: read a plan with its costs, and approve or decline the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every run: what was asked for, by whom, how it ended; one of them step by step."""
+"""All runs: what was requested, by whom, and the outcome; one run step by step."""
 
 from __future__ import annotations
 

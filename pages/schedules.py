@@ -1,4 +1,4 @@
-"""Every schedule: when it is due, what came of its newest tick; one of them with its ticks."""
+"""All schedules with their next and newest ticks; one schedule with all its ticks."""
 
 from __future__ import annotations
 

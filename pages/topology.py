@@ -1,4 +1,4 @@
-"""One version of one pipeline: its graph, how its batches went, and how it came to be."""
+"""One version of one pipeline: its graph, its batches and its history."""
 
 from __future__ import annotations
 

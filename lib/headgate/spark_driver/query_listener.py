@@ -1,4 +1,4 @@
-"""Hear of a session's queries: each event becomes a record at once, and nothing else is done."""
+"""Listen to a session's queries: each event becomes a record at once, and nothing more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One JSON object a line: what a driver tells of its queries, with secrets masked."""
+"""One JSON object per line: what a driver reports of its queries, with secrets masked."""
 
 from __future__ import annotations
 

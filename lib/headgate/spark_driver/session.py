@@ -1,4 +1,4 @@
-"""What a session can say of itself and of its queries, classic or Spark Connect."""
+"""What a session reports of itself and of its queries, classic or Spark Connect."""
 
 from __future__ import annotations
 

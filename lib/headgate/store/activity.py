@@ -1,4 +1,4 @@
-"""How each pipeline was seen last."""
+"""The last known state of each pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asked for what, and when."""
+"""The audit trail: who requested what, and when."""
 
 from __future__ import annotations
 

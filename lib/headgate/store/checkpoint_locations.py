@@ -1,4 +1,4 @@
-"""Where the checkpoints of queries are that runs have led to a new place."""
+"""Locations of checkpoints that runs have switched queries to."""
 
 from __future__ import annotations
 

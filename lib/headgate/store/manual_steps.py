@@ -1,4 +1,4 @@
-"""What a run waits for a person to do, and who said that it is done."""
+"""Manual steps that runs wait for, and who confirmed them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bring the store's tables to this program's revision, one process at a time."""
+"""Migrate the store's tables to this program's revision, one process at a time."""
 
 from __future__ import annotations
 

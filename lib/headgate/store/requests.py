@@ -1,4 +1,4 @@
-"""Requests: a plan that somebody asks for, and what somebody else decides on it."""
+"""Requests: a plan that one person requests, and another person's decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Restore points of pipelines, what reading them said, and the newest try to make one."""
+"""Restore points of pipelines, the results of their checks, and the newest attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: what was asked for, who executes it, how it ended."""
+"""Runs: what was requested, which worker executes the run, and how the run ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules of bounded runs, and what came of each of their ticks."""
+"""Schedules of bounded runs, and the outcomes of their ticks."""
 
 from __future__ import annotations
 

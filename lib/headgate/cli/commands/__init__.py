@@ -1,1 +1,1 @@
-"""One file a command; `cli/main.py` finds it by its name."""
+"""One file per command; `cli/main.py` finds the file by the command's name."""

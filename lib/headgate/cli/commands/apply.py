@@ -1,4 +1,4 @@
-"""`headgate apply PLAN`: have a worker carry out a plan, and wait for its end."""
+"""`headgate apply PLAN`: queue a plan for a worker, and wait until the run ends."""
 
 from __future__ import annotations
 

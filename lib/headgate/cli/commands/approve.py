@@ -1,4 +1,4 @@
-"""`headgate approve REQUEST`: have the run that somebody else asked for carried out."""
+"""`headgate approve REQUEST`: approve another person's request, and run its plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate batches PIPELINE`: the batches that a query can go back to, and what was in them."""
+"""`headgate batches PIPELINE`: the batches that a query can rewind to, with their records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate cancel RUN|REQUEST`: stop a run at its next safe place, or cancel a request."""
+"""`headgate cancel RUN|REQUEST`: stop a run at its next safe point, or cancel a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate capture`: keep a version, in a file or in the store."""
+"""`headgate capture`: save a version, in a file or in the store."""
 
 from __future__ import annotations
 

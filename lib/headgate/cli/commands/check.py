@@ -1,4 +1,4 @@
-"""`headgate check`: what will make a pipeline's next upgrade, reset or fail-over hurt."""
+"""`headgate check`: find risks of a pipeline's next upgrade, reset or failover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate confirm RUN`: say that what a run asked a person to do is done."""
+"""`headgate confirm RUN`: confirm a manual step of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate diff`: what a restart of a new version would do, and a gate for CI."""
+"""`headgate diff`: what a restart with a new version does, also as a check in CI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate doctor`: one line for each thing that Headgate needs, and what to do about it."""
+"""`headgate doctor`: one line for each requirement, with the fix if it isn't met."""
 
 from __future__ import annotations
 

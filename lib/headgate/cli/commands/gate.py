@@ -1,4 +1,4 @@
-"""`headgate gate`: one check of everything that a working tree changes."""
+"""`headgate gate`: check all pipelines that a working tree changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate landscape`: all pipelines joined by their topics."""
+"""`headgate landscape`: all pipelines and the topics between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate plan SCENARIO PIPELINE`: what would be done, and why it may be refused."""
+"""`headgate plan SCENARIO PIPELINE`: the steps of a scenario, or why the plan is blocked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate request SCENARIO PIPELINE`: ask for a run that somebody else decides on."""
+"""`headgate request SCENARIO PIPELINE`: request a run that another person approves."""
 
 from __future__ import annotations
 

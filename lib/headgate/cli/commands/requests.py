@@ -1,4 +1,4 @@
-"""`headgate requests [REQUEST]`: list what was asked for, or show one request."""
+"""`headgate requests [REQUEST]`: list the requests, or show one request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headgate restore-points PIPELINE`: the points that a pipeline can go back to."""
+"""`headgate restore-points PIPELINE`: the restore points that a pipeline can rewind to."""
 
 from __future__ import annotations
 

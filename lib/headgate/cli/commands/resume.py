@@ -1,4 +1,4 @@
-"""`headgate resume RUN`: go on with a run that failed or was cancelled."""
+"""`headgate resume RUN`: continue a run that failed or was cancelled."""
 
 from __future__ import annotations
 

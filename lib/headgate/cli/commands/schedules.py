@@ -1,4 +1,4 @@
-"""`headgate schedules [PIPELINE]`: when pipelines run by a schedule, and what came of it."""
+"""`headgate schedules [PIPELINE]`: the schedules of pipelines, and the outcomes of their ticks."""
 
 from __future__ import annotations
 

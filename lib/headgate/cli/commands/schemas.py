@@ -1,4 +1,4 @@
-"""`headgate schemas`: what a topic's records hold, and what a new schema does to its readers."""
+"""`headgate schemas`: a topic's schema, and what a new schema does to its consumers."""
 
 from __future__ import annotations
 

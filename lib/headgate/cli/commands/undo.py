@@ -1,4 +1,4 @@
-"""`headgate undo RUN`: take back what a run did."""
+"""`headgate undo RUN`: roll back a run."""
 
 from __future__ import annotations
 

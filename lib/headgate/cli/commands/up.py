@@ -1,4 +1,4 @@
-"""`headgate up`: the console, and with --demo a whole landscape to try it on."""
+"""`headgate up`: start the console, with --demo also a broker and demo pipelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands share that draw or export a graph: formats, theme, and where it is written."""
+"""Options of commands that draw or export a graph: formats, theme and output file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queue a run and show how it gets on until it ends; start a worker where none is there."""
+"""Queue a run and show its progress until it ends; start a worker if none is running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command for each scenario, made from its declaration; all its options are its own."""
+"""A command for each scenario, made from the scenario's declaration of its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The border to the terminal: names from outside never steer it.
+"""Output to the terminal: names from outside can't send control sequences.
 
 Lines are cleaned as they are said. What comes by another way (a library's message, a trace) meets
 the same rule in the streams, which let through line ends, tabs and colours only.

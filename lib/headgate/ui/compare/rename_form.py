@@ -1,4 +1,4 @@
-"""Say on the page that a removal and an addition are one thing under a new name."""
+"""Declare on the page that a removed and an added node are the same, under a new name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Put evidence in: look at what it says, or keep it as a version of a pipeline."""
+"""Add evidence: show its graph, or store the evidence as a version of a pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who reads what, and how far behind: groups and Spark queries side by side."""
+"""Consumers and their lag: groups and Spark queries side by side."""
 
 from __future__ import annotations
 

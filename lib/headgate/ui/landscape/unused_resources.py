@@ -1,4 +1,4 @@
-"""Loose ends: topics that nobody uses, internal topics without an owner, undeclared groups."""
+"""Unused resources: unused topics, internal topics without an owner, undeclared groups."""
 
 from __future__ import annotations
 

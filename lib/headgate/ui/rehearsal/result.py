@@ -1,4 +1,4 @@
-"""What came out of a rehearsal: the engine's verdict beside ours, what ran, and the proof."""
+"""The result of a rehearsal: the engine's verdict beside ours, the batches, and the hashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came out of a twin run: the outcome, the counterexample side by side, and the coverage."""
+"""The result of a twin run: the outcome, the counterexample side by side, and the coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The batches that a query can go back to, as a table; a click on one answers the question."""
+"""The batches that a query can rewind to, as a table; a click on a row chooses the batch."""
 
 from __future__ import annotations
 

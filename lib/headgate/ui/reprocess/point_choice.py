@@ -1,4 +1,4 @@
-"""The restore points of a pipeline, as a table; a click on one answers the question."""
+"""The restore points of a pipeline, as a table; a click on a row chooses the point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look whether the registered pipelines run, and keep what was found."""
+"""Check whether the registered pipelines are running, and store the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a group reads, told from its committed offsets as the worker sees them over time."""
+"""How fast a group reads, measured from its committed offsets over time."""
 
 from __future__ import annotations
 

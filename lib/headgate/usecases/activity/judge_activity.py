@@ -1,4 +1,4 @@
-"""From the signs of one pipeline to whether it runs: the proof in words, never a guess."""
+"""Decide from the signs of a pipeline whether it runs, with the evidence in words."""
 
 from __future__ import annotations
 

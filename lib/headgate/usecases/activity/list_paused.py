@@ -1,4 +1,4 @@
-"""Which pipelines are paused, since when and by whom, as their runs tell."""
+"""Which pipelines are paused, since when and by whom, according to their runs."""
 
 from __future__ import annotations
 

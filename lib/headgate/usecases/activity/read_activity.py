@@ -1,4 +1,4 @@
-"""Read whether the pipelines run, as the worker's last look found it."""
+"""Read whether the pipelines run, according to the worker's last check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check one version of a pipeline: what will make its next upgrade, reset or fail-over hurt."""
+"""Check one version of a pipeline for risks of its next upgrade, reset or failover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say what a new schema does to who reads a topic."""
+"""Report what a new schema does to the consumers of a topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare two versions of a pipeline, wherever their evidence lies."""
+"""Compare two versions of a pipeline, wherever their evidence is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold a comparison against what lies around: who reads the output, and what the topics hold."""
+"""Check a comparison against its surroundings: downstream consumers and topic schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find out what a plan costs: bytes to read again, how long that takes, who gets data twice.
+"""Estimate what a plan costs: bytes to reprocess, duration, and who gets duplicates.
 
 Nothing here refuses a plan: what can't be found out is said to be unknown, with the reason.
 """

@@ -1,4 +1,4 @@
-"""List the batches that a query can go back to, with what was in each of them."""
+"""List the batches that a query can rewind to, with the records of each batch."""
 
 from __future__ import annotations
 

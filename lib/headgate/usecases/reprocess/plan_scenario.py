@@ -1,4 +1,4 @@
-"""Plan a scenario: the steps, what they cost, and why they may be refused."""
+"""Plan a scenario: the steps, their costs, and the reasons that block the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build plans against the world and the store: for a preview, and anew before a run begins."""
+"""Build plans from cluster state and store: for a preview, and again before a run starts."""
 
 from __future__ import annotations
 

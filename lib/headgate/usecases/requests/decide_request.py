@@ -1,4 +1,4 @@
-"""Decide on what somebody else asked for, or take back what one asked for oneself."""
+"""Approve or decline another person's request, or cancel one's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show the requests, and one of them with its plan and what happened to it."""
+"""Show the requests, and one request with its plan and history."""
 
 from __future__ import annotations
 

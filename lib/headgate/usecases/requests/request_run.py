@@ -1,4 +1,4 @@
-"""Request a run: a plan that somebody else decides on."""
+"""Request a run that another person approves or declines."""
 
 from __future__ import annotations
 

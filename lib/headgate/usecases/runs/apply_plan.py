@@ -1,4 +1,4 @@
-"""Ask for a plan to be carried out: checked now, queued, executed by a worker."""
+"""Apply a plan: checked now, queued, and executed by a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask a run to stop at its next safe place."""
+"""Request that a run stops at its next safe point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remove what old runs have put aside, and nothing that an undo may still need."""
+"""Remove snapshots of old runs, but nothing that an undo can still need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say that a person has done what a run asked for."""
+"""Confirm that a person did the manual step of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say where a run that was stopped or is being stopped leaves things."""
+"""Describe the state that a stopped run, or a run that is stopping, leaves behind."""
 
 from __future__ import annotations
 

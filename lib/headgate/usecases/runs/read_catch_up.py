@@ -1,4 +1,4 @@
-"""How far a pipeline is with what a run made it read again, and how long it will take."""
+"""How much a pipeline has reprocessed after a run, and how long the rest takes."""
 
 from __future__ import annotations
 

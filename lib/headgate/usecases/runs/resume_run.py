@@ -1,4 +1,4 @@
-"""Go on with a run that failed or was cancelled, at the step where it stopped."""
+"""Continue a run that failed or was cancelled, at the step where it stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take back what a run did: a plan like any other, checked and refusable."""
+"""Roll back a run: the rollback is a plan that is checked and can be blocked."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `headgate doctor` looks at."""
+"""What `headgate doctor` checks."""

@@ -1,4 +1,4 @@
-"""An estimate in words, and beside the truth of its run."""
+"""An estimate in words, and compared with the actual run."""
 
 from __future__ import annotations
 
