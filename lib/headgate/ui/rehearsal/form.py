@@ -34,7 +34,7 @@ _EXPLAINED = {
 }
 _NEW = (
     "Function that builds the new version, as `module:function`. The module must be in the folder "
-    "of headgate.toml, or in a registered `entry_point`."
+    "of headgate.toml, or be the module of a registered `entry_point`."
 )
 _OLD = (
     "Headgate runs the old version on the same input and compares the outputs. To test the "

@@ -156,7 +156,7 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
             store.schedules.wait(tick, str(error))
             return
         if run is not None:
-            unread = "number unknown" if found.records is None else exact(found.records)
+            unread = "unknown" if found.records is None else exact(found.records)
             yield _said(known, tick, f"is queued as run {run} (unread records: {unread})")
 
 

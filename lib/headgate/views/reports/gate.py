@@ -115,7 +115,7 @@ def reason(one: Gated) -> str:
         return first_sentence(one.open[0])
     if one.report is not None and one.report.changes:
         return "The new version resumes where the old version stopped."
-    return f"Both versions are the same for the engine. Changed: {'; '.join(one.reasons)}."
+    return f"Both versions are the same for the engine. {_why_checked(one)}."
 
 
 def _worst(one: Gated) -> Finding | None:
@@ -175,13 +175,17 @@ def _part(one: Gated, fail_on: Collection[str], reasons: Mapping[str, str]) -> D
 
 def _about(one: Gated) -> Iterator[str]:
     if one.reasons:
-        yield f"Changed: {'; '.join(one.reasons)}"
+        yield _why_checked(one)
     if one.report is not None:
         yield f"Compared with the {_OLD[one.compared_with]} ({one.old})"
     if one.twin_note:
         yield one.twin_note
     if one.said or not one.reasons:
         yield reason(one)
+
+
+def _why_checked(one: Gated) -> str:
+    return f"Reason for the check: {'; '.join(one.reasons).rstrip('.')}"
 
 
 _OLD = {"baseline": "baseline", "running": "running version", "base": "base"}
