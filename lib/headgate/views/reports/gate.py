@@ -115,7 +115,8 @@ def reason(one: Gated) -> str:
         return first_sentence(one.open[0])
     if one.report is not None and one.report.changes:
         return "The new version resumes where the old version stopped."
-    return f"Both versions are the same for the engine. {_why_checked(one)}."
+    same = "Both versions are the same for the engine."
+    return f"{same} {_why_checked(one)}." if one.reasons else same
 
 
 def _worst(one: Gated) -> Finding | None:
