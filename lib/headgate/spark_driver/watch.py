@@ -59,7 +59,7 @@ class Watch:
             control.close(seconds / 2)
         session, self._session = self._session, None
         if session is not None:
-            self._within(_ENDS, "waiting for the queries to end failed", self._await_ends, session)
+            self._within(_ENDS, "could not wait for the queries to end", self._await_ends, session)
             off = "the query listener could not be removed"
             self._within(seconds / 2, off, session.remove, self._listener)
         self._end("the watch was closed", seconds / 2)
@@ -75,7 +75,7 @@ class Watch:
             self._end("the driver program ended", seconds, over=session is not None)
             return
         if self._running:
-            what = "waiting for the queries to end failed"
+            what = "could not wait for the queries to end"
             self._tried(what, self._within, _ENDS_AT_EXIT, what, self._await_ends, session)
         self._end("the Spark Connect client program ended", seconds)
 

@@ -66,7 +66,7 @@ def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterat
 
 def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
     back = states.count("undone")
-    yield f"The run was blocked. Steps rolled back so far: {back}."
+    yield f"A step was blocked, so the run is rolling back. Steps rolled back so far: {back}."
     if row.cancel_requested:
         yield "The rollback stops before its next step, or earlier if the current step waits."
 

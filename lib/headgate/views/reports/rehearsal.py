@@ -128,7 +128,7 @@ def rollback_words(back: RollbackTrial) -> str:
 
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
-        return "The copy has no uncommitted batch to remove"
+        return "No repair was tested: the copy has no uncommitted batch to remove"
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
         case EngineOutcome.RESUMES:
