@@ -134,7 +134,7 @@ def _make_private(file: Path) -> None:
     except OSError as error:
         raise UnreachableError(
             f"the store's folder {folder} can't be created: {error.strerror}. Check your "
-            "permission there, or `url` of [store] in headgate.toml"
+            "permissions on the parent folder, or `url` of [store] in headgate.toml"
         ) from None
     # SQLite gives its journals the mode of the file.
     with suppress(OSError):

@@ -14,6 +14,6 @@ def open_lock(path: Path) -> int:
         return os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise UnreachableError(
-            f"the store's lock {path} can't be created: {error.strerror}. Check your permission "
-            "there and the free disk space"
+            f"the store's lock {path} can't be created: {error.strerror}. Check your "
+            "permissions on the folder, and the free disk space"
         ) from None

@@ -97,10 +97,10 @@ class Runner:
             with closing(self._effects(row, plan, position, cancellable=False)) as applier:
                 applier.processes.command(step.pipeline, "reenable")
         except HeadgateError as error:
-            return f"; restarts are still suspended: {error}"
+            return f". Restarts are still suspended: {error}"
         said = {"error": "the run was cancelled", "reenabled": True}
         self._store.journal.add(row.id, position, Event.FAILED, said)
-        return "; the pipeline was not stopped yet, so restarts are re-enabled"
+        return ". The pipeline was not stopped yet, so restarts are re-enabled"
 
     def _records(self, run: str) -> dict[int, Record]:
         found = step_records(self._store.journal.entries(run))
@@ -128,8 +128,8 @@ class Runner:
         row = self._store.runs.get(run)
         if row.state is not RunState.RUNNING or row.attempt != attempt:
             raise StoreError(
-                f"run {run} is {row.state} at attempt {row.attempt}, but this worker expected "
-                f"attempt {attempt}"
+                f"this worker no longer executes attempt {attempt} of run {run}: the run is "
+                f"{row.state} at attempt {row.attempt}"
             )
         return row
 

@@ -130,7 +130,7 @@ def test_restarts_that_stay_suspended_are_reported(lab, runner):
     here = lab(replace(SUSPENDED, stop="true", reenable="exit 7"))
     _, run = begin(here)
     state, error = runner(here, 0, wait=2).apply_step(run, 1, 0)
-    assert "restarts are still suspended: the reenable command of q exited with code 7" in error
+    assert "Restarts are still suspended: the reenable command of q exited with code 7" in error
     here.store.runs.finish(run, state, error=error)
     # The journal alone can't tell whether restarts were suspended when the step failed.
     assert "Restarts of q may be suspended (`touch suspended`)" in stands(here, run)

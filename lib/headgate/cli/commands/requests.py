@@ -37,7 +37,7 @@ def _show(detail: RequestDetail, output: str) -> None:
         audit = [asdict(entry) for entry in detail.audit]
         emit_json({**row_json(row, "request"), "audit": audit, "plan": detail.plan.document()})
         return
-    say(f"Request {row.id} is {row.state}; requested by {row.asked_by}: {row.reason}")
+    say(f"Request {row.id} is {row.state}. Requested by {row.asked_by}: {row.reason}")
     if row.decided_by is not None:
         why = f": {row.decision}" if row.decision else ""
         run = f" (run {row.run})" if row.run else ""

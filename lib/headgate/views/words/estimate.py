@@ -55,7 +55,7 @@ def truth_words(told: dict[str, Any]) -> str | None:
     if took is None:
         return expected
     how = "" if error is None else f", {abs(error):.0%} {'longer' if error > 0 else 'shorter'}"
-    return f"{expected}; took {_time(took)}{how}"
+    return f"{expected}. Actual duration: {_time(took)}{how}"
 
 
 def _time(seconds: float) -> str:
