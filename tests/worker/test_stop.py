@@ -42,6 +42,6 @@ def test_a_worker_ends_when_asked(tmp_path, how, said):
     finally:
         worker.kill()
         worker.wait()
-    assert ("have not ended: exiting" in log.read_text()) is said
+    assert ("are still running: exiting" in log.read_text()) is said
     # The log names the place that the thread waits at.
     assert ("in waits_for_ever" in log.read_text()) is said

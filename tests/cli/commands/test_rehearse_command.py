@@ -89,7 +89,7 @@ def test_a_rollback_is_shown_beside_the_expected_one():
     assert found["removed"] == ["commits/1", "offsets/1"]
     told = dict(facts(engine))["Rollback"]
     assert told.startswith("the old version fails with KAFKA_DATA")
-    assert "the old version runs after you delete `commits/1`, `offsets/1`. Spark then" in told
+    assert "The old version runs after you delete `commits/1`, `offsets/1`. Spark then" in told
 
 
 def test_the_words_name_the_condition_and_how_far_it_came():

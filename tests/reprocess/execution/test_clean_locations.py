@@ -79,7 +79,7 @@ def test_the_place_between_goes_and_neither_the_first_nor_the_one_in_use(lab):
         for run in (first, second):
             assert [row.action for row in store.audit.list(run)][-1] == CLEAN
         (reason,) = _undo_blockers(store, store.runs.get(second), None)
-    assert "snapshots of run" in reason
+    assert "its snapshots expired" in reason
 
 
 def test_what_an_undo_may_need_stays(lab):

@@ -86,7 +86,7 @@ def test_an_unreadable_checkpoint_leaves_the_lag_unknown_and_says_so(context, tm
     land = show_landscape(inspector, None)
     assert land.pipeline("city").positions == ()
     assert land.pipeline("city").reads == ("orders",)
-    assert any("city" in w and "is unknown, because the checkpoint" in w for w in land.warnings)
+    assert any("city" in w and "is unknown, because its checkpoint" in w for w in land.warnings)
 
 
 def test_it_works_without_kafka_and_says_so(context):

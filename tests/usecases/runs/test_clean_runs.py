@@ -100,7 +100,7 @@ def test_a_cleaned_run_is_not_undone_any_more(home):
     with closing(open_store(home.context.store_url)) as store:
         assert [row.action for row in store.audit.list(run)][-1] == CLEAN
         (reason,) = _undo_blockers(store, store.runs.get(run), None)
-    assert "snapshots of run" in reason and "were removed at" in reason
+    assert "its snapshots expired" in reason and "were removed at" in reason
 
 
 KEPT = {
