@@ -20,7 +20,8 @@ def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     window and session stores have `compact,delete`, and the windows of a stream-stream join have
     `delete`.
 
-    Kafka Streams never alters an existing changelog, and restores its rows as rows of the new kind.
+    Kafka Streams never alters an existing changelog. The new version restores the old rows into a
+    store of the new kind, and fails.
     """
     for pair, was, now in _both_listed(c):
         old, new = (_policy(t) for t in (was, now))
@@ -50,12 +51,12 @@ _IF_ONLY_THE_GRACE = (
 
 @streams_rule("KST081", remedies=(_IF_ONLY_THE_GRACE,))
 def changelog_retention_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A window store's retention is its window plus grace period, and its local segments are named
-    after the retention.
+    """The retention of a window store is its window size plus its grace period. The local segments
+    of the store are named after the retention.
 
-    With another retention, Kafka Streams searches for local rows in the wrong segments. With
-    another window size, the changelog's rows belong to other windows. The changelog's retention.ms
-    doesn't change.
+    With a different retention, Kafka Streams searches for local rows in the wrong segments. With a
+    different window size, the changelog's rows belong to different windows. The changelog's
+    retention.ms doesn't change.
     """
     for pair, was, now in _both_listed(c):
         old, new = (t.configs.get("retention.ms") for t in (was, now))

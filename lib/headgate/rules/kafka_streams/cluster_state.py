@@ -59,11 +59,11 @@ _DO_ALL_INSTANCES = (
 
 @streams_rule("KST101", remedies=(_REPLAY_THE_INPUTS,), questions=(_DO_ALL_INSTANCES,))
 def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams recreates a deleted changelog, which stays empty until rows are updated.
+    """Kafka Streams recreates a deleted changelog, which remains empty until rows are updated.
 
     With exactly_once_v2, the local store is ahead of the changelog: Kafka Streams treats the store
-    as corrupted and wipes it. With at_least_once, the local rows stay, and there is no other copy
-    of them.
+    as corrupted and wipes it. With at_least_once, the local rows remain, but no other copy of these
+    rows exists.
     """
     if c.cluster is None or not c.internal:
         return

@@ -29,8 +29,9 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     stores the input topics and the internal topics with their names, partition counts and settings.
     Operators and sinks aren't included.
 
-    The broker rejects a member with another topology ("Topology updates are not supported yet."),
-    even if the group is empty. A new application id creates a new group, so the rule doesn't apply.
+    The broker rejects a member with a different topology ("Topology updates are not supported
+    yet."), even if the group is empty. A new application id creates a new group, so the rule
+    doesn't apply.
     """
     if not c.on_streams_protocol() or _is_another_group(c):
         return

@@ -79,7 +79,7 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(_node(c.old, topic), None),
             before=topic,
             after=None,
-            because=f"{topic} is no longer read.{told}",
+            because=f"The new version no longer reads {topic}.{told}",
             remedy=_DRAIN_IT.format(topic=topic) if own else _STOP_ALL_INSTANCES_BEFORE,
             scenario="offline-upgrade",
         )

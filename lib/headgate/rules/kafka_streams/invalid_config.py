@@ -21,7 +21,7 @@ _VALUES: dict[str, tuple[tuple[str, ...], bool]] = {
     "default.dsl.store": (("rocksDB", "in_memory"), False),
     "upgrade.from": (("a release from 2.4 on as major.minor, such as 3.9",), False),
 }
-"""What StreamsConfig 4.3.1 takes, and whether in any case of letters."""
+"""The values that StreamsConfig 4.3.1 accepts, and whether it ignores their case."""
 _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
 
 

@@ -28,7 +28,8 @@ _DECIDE = FELT | frozenset(
         EXPLICIT_NAMES,
     }
 )
-"""Settings that decide what becomes of offsets, state and results: an upgrade may be about them."""
+"""Settings that affect offsets, state or results. Such a change can be the purpose of an upgrade.
+"""
 
 
 _REHEARSE_THE_UPGRADE = (

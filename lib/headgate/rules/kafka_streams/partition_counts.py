@@ -30,7 +30,7 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
     are created.
 
     At every start, the group leader computes the count again. The application fails if an existing
-    internal topic has another count.
+    internal topic has a different count.
     """
     should, here = c.expected.topics, c.existing
     nodes = {s.changelog: s.node for s in c.new.stores if s.changelog}
@@ -96,8 +96,8 @@ _EXPECT_RECORDS_OF_ONE = (
 
 @streams_rule("KST032", remedies=(_EXPECT_RECORDS_OF_ONE,))
 def input_partitions_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With another partition count, new records of a key may go to another partition than its old
-    records.
+    """With a different partition count, new records of a key may go to a different partition than
+    its old records.
 
     If no internal topic depends on the count, the application starts. State after a repartition
     topic with its own partition count isn't affected.
@@ -133,8 +133,8 @@ def _assumed(c: StreamsComparison) -> str:
 def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams can't check the partition count of a store without its own changelog.
 
-    The application starts. New records of a key may go to another task, which has none of the key's
-    old rows.
+    The application starts. New records of a key may go to a different task, which has none of the
+    key's old rows.
     """
     was, now = c.derived.tasks, c.expected.tasks
     for pair, old, new in kept(c):

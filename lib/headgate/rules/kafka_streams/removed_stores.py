@@ -28,10 +28,10 @@ _SHOULD_CONTINUE_WITH = "The store {now} starts empty. Does the new version need
     questions=(_SHOULD_CONTINUE_WITH,),
 )
 def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """If no operator uses a store any more, its local state and its changelog stay.
+    """If no operator uses a store any more, its local state and its changelog remain.
 
-    A later version that uses the store's name again restores these old rows, which lack all updates
-    since then.
+    A later version that uses the store's name again restores the old rows, which lack all later
+    updates.
     """
     left = {_key(s) for s in c.new.stores}
     for pair in c.stores:

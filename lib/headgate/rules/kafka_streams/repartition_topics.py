@@ -24,8 +24,8 @@ _IS_EVERYTHING_IN_PROCESSED = "Are all records in {topic} processed when the old
 
 @streams_rule("KST020", remedies=(_DRAIN_OR_NAME,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
 def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams finds a repartition topic by its exact name. Under another name, the new
-    version reads another topic.
+    """Kafka Streams finds a repartition topic by its exact name. Under a new name, the new version
+    reads a different topic.
 
     Records that are still in the old topic are never processed, although the input offsets count
     them as processed.
@@ -121,8 +121,8 @@ class _Places:
 def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
     """Two repartition topics are swapped: the operators of each topic now use the other topic.
 
-    Records that are still in a topic are processed by the wrong operators, under keys that were
-    made for other operators.
+    The wrong operators then process the records that are still in a topic. The keys of these
+    records were computed for other operators.
     """
     was, now = c.flow_before.senses, c.flow_after.senses
     both = {r.name: r for r in c.new.repartitions if r.name in was}
@@ -152,10 +152,10 @@ def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST021", remedies=(_DRAIN,))
 def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Topology optimisation uses one repartition topic for several operators.
+    """Topology optimization lets several operators share one repartition topic.
 
-    The unused topic stays on the cluster. If all its records were processed, the operators continue
-    with the shared topic from its committed offsets.
+    The unused topic remains on the cluster. If all its records were processed, the operators
+    continue with the shared topic from its committed offsets.
     """
     places = _Places(c)
     for old in places.gone:

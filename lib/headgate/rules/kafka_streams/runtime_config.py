@@ -66,7 +66,8 @@ FELT = frozenset(
         "group.instance.id",
     }
 )
-"""Settings that those who read the results feel: how many come, in which order, which fail."""
+"""Settings that consumers notice: how often results are written, their order, and failing records.
+"""
 _OF_STREAMS = FELT | frozenset(
     {
         "num.stream.threads",
@@ -159,8 +160,8 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
 
     The setting applies only if StreamsBuilder gets the configuration (TopologyConfig). If only
     KafkaStreams gets the configuration, the setting has no effect. For example, the old version
-    then runs with the setting although it has generated names. If an operator has the same number
-    as a name that looks generated, the code sets this name.
+    then runs with the setting although it has generated names. A name that looks generated may be
+    set in the code. Headgate assumes this if an operator has the same number as the name.
     """
     old, new = (_is_on(a) for a in (c.old, c.new))
     unnamed = _unnamed(c.new) if new else []

@@ -33,7 +33,7 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The application id is the group id, the prefix of every internal topic and the name of the
     state directory.
 
-    With another id the state is empty, and auto.offset.reset decides where reading starts. With
+    With a new id the state is empty, and auto.offset.reset decides where reading starts. With
     earliest, all results are written a second time. With latest, unread records are skipped.
     """
     old, new = c.old.application_id, c.new.application_id
@@ -217,7 +217,8 @@ def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
     If the length of old data doesn't fit the new serde, Kafka Streams fails (StreamsException,
     cause: SerializationException). If the length fits, Kafka Streams silently reads wrong values.
-    With another timestamp extractor, old and new records get into windows by different times.
+    With a different timestamp extractor, old and new records are assigned to windows by different
+    timestamps.
     """
     for key in _SERDES:
         old, new = (s or _DEFAULTS.get(key) for s in c.setting(key))
@@ -287,10 +288,10 @@ _DOES_THE_GROUP = (
 def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The setting auto.offset.reset applies only to partitions without a committed offset.
 
-    These are partitions that never had a record, recreated topics, partitions of a group with
-    expired offsets, or all partitions under another application id. With `latest`, Kafka Streams
-    silently skips the earlier records of these partitions. With `earliest`, it reprocesses them. If
-    every partition has a committed offset, nothing changes.
+    New partitions and recreated topics have no committed offsets. A group has none after its
+    offsets expired, or under a new application id. With `latest`, Kafka Streams silently skips the
+    earlier records of these partitions. With `earliest`, it reprocesses them. If every partition
+    has a committed offset, nothing changes.
     """
     old, new = reset_policy(c.old), reset_policy(c.new)
     if old == new:

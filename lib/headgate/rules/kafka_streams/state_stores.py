@@ -37,8 +37,8 @@ def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams finds state by the store's exact name, in the store directory and in the
     changelog <application.id>-<store>-changelog.
 
-    Under another name the store starts empty, while the committed offsets stay. All earlier counts
-    are lost. The old changelog stays on the cluster, and nothing is logged.
+    Under a new name the store starts empty, but the group continues at its committed offsets. All
+    earlier counts are lost. The old changelog remains on the cluster, and nothing is logged.
     """
     for pair in c.stores:
         was, now = pair.before, pair.after
@@ -110,7 +110,7 @@ def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
 
     The other operator uses the existing state and changelog, and continues from values that mean
     something else. Generated names are positions: inserting, removing or swapping operators shifts
-    them. If the types agree, there is no exception and no unused topic.
+    them. If the types match, Kafka Streams reports no error and leaves no unused topic.
     """
     partner = {id(p.after): p for p in c.stores if p.after is not None}
     named = {_key(s): s for s in c.new.stores}
@@ -293,7 +293,7 @@ def _used_before(c: StreamsComparison, now: StreamsStore) -> StreamsStore | None
 
 
 _OWN = UNREAD | {"process", "process_values", "transform", "transform_values", "flat_transform"}
-"""Processors of the user's own, which look into whatever stores they are connected to."""
+"""User-defined processors, which can read every store that they are connected to."""
 
 
 def _other_store(old: StreamsStore, now: StreamsStore) -> RuleResult:

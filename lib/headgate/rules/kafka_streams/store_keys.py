@@ -16,7 +16,7 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair
 _UNCHANGED, _UNREAD = "", "?"
 _PERHAPS = frozenset({"processor", "unknown", "process"})
 _LAST_ROWS = frozenset({"table_source", "to_table"})
-"""Both keep the last value of each key, in a store of one kind."""
+"""Operators that store the last value of each key, in the same kind of store."""
 _KEEPS = frozenset(
     {
         "to_stream",
@@ -30,7 +30,7 @@ _KEEPS = frozenset(
         "process_values",
     }
 )
-"""What passes each record on under the key that it came with."""
+"""Operators that keep the key of each record."""
 
 
 _IF_KEYS_DIFFER = "If keys differ, give the store another name and replay the inputs."
@@ -45,8 +45,8 @@ def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators that set the keys of a store's records changed. Topology#describe() doesn't
     show how they compute a key.
 
-    With the same keys the state continues. With other keys the old rows stay forever, and the new
-    keys start without state.
+    With the same keys the state continues. With different keys the old rows remain forever, and the
+    new keys start without state.
     """
     for pair, was, now in kept(c):
         old, new = _key_makers(c.flow_before, was), _key_makers(c.flow_after, now)
@@ -129,8 +129,8 @@ _IF_OLD_RECORDS = (
     "application id."
 )
 _DO_THEY_DROP = (
-    "Do the changed operators drop or change rows of the table? If so, {now} subtracts other "
-    "rows than it added before the start, and its results are wrong."
+    "Do the changed operators drop or change rows of the table? If so, {now} subtracts values "
+    "that it never added, and its results are wrong."
 )
 
 
@@ -141,7 +141,7 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
     The results mix both, and differ from the results of either version. An aggregation of a table
     also subtracts the old value of each changed row. If a new filter drops the row, or a new
-    operator changes it, the aggregation subtracts another value than it added.
+    operator changes it, the aggregation subtracts a value that it never added.
     """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
@@ -212,8 +212,9 @@ _IS_STILL_THE_SAME = (
 
 @streams_rule("KST012", remedies=(_IF_ITS_KIND,), questions=(_IS_STILL_THE_SAME,), is_of_state=True)
 def table_kind_may_differ(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The operators directly after the store now handle keys differently, as if a table became
-    windowed under its old name. Topology#describe() doesn't show the kind or types of a store.
+    """The operators directly after the store changed, which suggests a different kind of table. For
+    example, the table became windowed and kept its name. Topology#describe() doesn't show the kind
+    or types of a store.
 
     If the table is now windowed, Kafka Streams reads the changelog's keys as key and window. Short
     keys fail (ProcessorStateException), and long keys are silently wrong.
@@ -269,9 +270,9 @@ _OWN_CODE = frozenset(
         "flat_transform_values",
     }
 )
-"""What fills a store by the code of a processor, through whichever method of the API."""
+"""Processors that fill a store with user code, through any method of the Processor API."""
 _NAMED = frozenset({"stateful_processor", "materialize", "processor", "branch"})
-"""What an operator may be called as soon as the code names it."""
+"""The operators that Headgate assumes for a node with a custom name."""
 _OF_THE_DSL = frozenset(
     {
         "aggregate",
@@ -286,7 +287,7 @@ _OF_THE_DSL = frozenset(
         "foreign_key_join",
     }
 )
-"""What keeps a table of its own."""
+"""DSL operators that store a table."""
 
 
 def _only_named(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> bool:

@@ -23,8 +23,8 @@ def subtopology_number_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams numbers sub-topologies in the order of the code, and a task's directory has its
     sub-topology's number.
 
-    If a store's sub-topology gets another number, the store is restored from its changelog. A long
-    changelog takes longer. The old directory stays on the disk.
+    If a store's sub-topology gets a different number, the store is restored from its changelog. A
+    long changelog takes longer to restore. The old directory remains on the disk.
     """
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and not c.unlogged(was):
@@ -53,8 +53,8 @@ _KEEP_THE_ORDER = (
 def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store has no changelog: it exists only on the local disk, in the directory of its task.
 
-    Its sub-topology got another number, so the new task reads another directory and the store
-    starts empty. Setting the store's name or keeping the disk doesn't prevent this.
+    Its sub-topology got a different number, so the new task reads a different directory and the
+    store starts empty. Setting the store's name or keeping the disk doesn't prevent this.
     """
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and c.unlogged(was) and not now.restored_from:

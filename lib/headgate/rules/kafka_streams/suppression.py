@@ -63,7 +63,7 @@ def suppression_added(c: StreamsComparison) -> Iterator[RuleResult]:
 
     Windows that are open at the upgrade and get no more records are never published as final
     results. An output that has no earlier updates of these windows lacks their results. If an
-    output already has the earlier updates, each window's last row is right. Operators after
+    output already has the earlier updates, each window's last row is correct. Operators after
     suppress() process final results in addition to the earlier updates.
     """
     same = {(now.topology, now.name): was for _, was, now in kept(c)}

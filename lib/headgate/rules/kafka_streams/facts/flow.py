@@ -11,10 +11,10 @@ from typing import Any
 from headgate.model.kafka_streams import StreamsApplication, StreamsProcessor, StreamsStore
 
 Key = tuple[str, str]
-"""A processor: the named topology it is of (empty: the only one), and its name."""
+"""A processor by its named topology (empty if there is only one topology) and its name."""
 
 UNREAD = frozenset({"processor", "stateful_processor", "unknown"})
-"""Operators that the description's names don't tell."""
+"""Operators of processors with a custom name: Topology#describe() doesn't show what they do."""
 
 
 class Numbers:
@@ -247,9 +247,9 @@ _WRITERS = frozenset(
         "materialize",
     }
 )
-"""Operators that fill a store of their own."""
+"""Operators that write to their own store."""
 _READERS = frozenset({"table_join", "table_left_join", "table_table_join"})
-"""Joins, which only read the stores of others."""
+"""Joins, which only read the stores of other operators."""
 
 
 def _key(p: StreamsProcessor) -> Key:
