@@ -165,7 +165,7 @@ def short_task_timeout(s: Subject) -> Iterator[Problem]:
         now = span(int(text)) if text and int(text) else "zero" if text else "not set"
         yield Problem(
             severity=Severity.MEDIUM if short else Severity.LOW,
-            what=f"{TASK_TIMEOUT} is {now}; the default is {span(DEFAULT_TIMEOUT_MS)}.",
+            what=f"{TASK_TIMEOUT} is {now} (default: {span(DEFAULT_TIMEOUT_MS)}).",
             remedy=_SET_ABOVE_THE_LONGEST,
             keeps_state=True,
         )

@@ -19,7 +19,7 @@ RETAINED = "spark.sql.streaming.minBatchesToRetain"
 DEFAULT_RETAINED = 100
 FEW_BATCHES = 10
 SHORT_MS = 3_600_000
-"""A fault of a deployment is seldom noticed in less than an hour."""
+"""One hour: a faulty deployment is seldom noticed earlier."""
 _FILE_SYSTEM = "spark.hadoop.fs.defaultFS"
 _GUIDE = "Spark documentation: Structured Streaming programming guide, Recovering from Failures"
 _TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp/|^/var/folders/|/temporary-[0-9a-f]{8}-")

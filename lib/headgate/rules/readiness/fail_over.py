@@ -13,7 +13,8 @@ from headgate.rules.readiness.facts.spans import size, span
 from headgate.rules.readiness.facts.subject import Subject
 
 RESTORED_A_SECOND = 20_000_000
-"""Bytes: what one thread restores from brokers nearby, said with every estimate."""
+"""Assumed restore rate in bytes per second, shown with every estimate: one thread, brokers nearby.
+"""
 NOTICED_MS = 60_000
 LONG_MS = 900_000
 _STANDBYS = "num.standby.replicas"
@@ -79,7 +80,7 @@ _ARE_ALL_STORES = "Are all stores in memory? If so, this folder contains no stat
 )
 def state_in_tmp(s: Subject) -> Iterator[Problem]:
     """The state directory is a folder for temporary files, which restarts and clean-up jobs empty.
-    Two applications on one machine share it.
+    Two applications on one machine share this folder.
 
     Kafka Streams then restores all state from the changelogs.
     """
@@ -197,7 +198,7 @@ _IS_AN_UPGRADE = "Is an upgrade in progress?"
 def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
     """While upgrade.from is set, Kafka Streams writes the old release's formats.
 
-    If the setting stays, the last upgrade isn't complete when the next upgrade starts.
+    If you don't remove the setting, the last upgrade isn't complete when the next upgrade starts.
     """
     value = s.config("upgrade.from")
     if value and value != "null":

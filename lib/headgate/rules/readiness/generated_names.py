@@ -46,7 +46,8 @@ def unnamed_store(s: Subject) -> Iterator[Problem]:
     """The store has a generated name, which contains the operator's number.
 
     If an operator before it is added or removed, the number shifts. The store then starts empty and
-    its changelog stays unused, or it gets the changelog of another store. No error is reported.
+    its changelog remains unused, or the store restores the changelog of another store. No error is
+    reported.
     """
     for store in s.app.stores:
         # A store that is restored from its source topic finds its rows under any name.
@@ -128,7 +129,7 @@ def sources_without_names(s: Subject) -> Iterator[Problem]:
     """Spark identifies sources without names by their position in the query.
 
     If you later add, remove or swap sources, the query fails to start, or a source gets the offsets
-    of another one.
+    of another source.
     """
     spark = judged_version(s.version, s.version, None)
     several = len(s.sources) > 1 and not any(x.name for x in s.sources)

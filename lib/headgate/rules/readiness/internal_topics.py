@@ -107,8 +107,8 @@ def retention_of_window_changelogs(s: Subject) -> Iterator[Problem]:
             location=_node(least, s),
             what=(
                 f"Changelogs of window stores have limited retention: {shown}. The shortest "
-                f"covers a window plus grace period of {span(reach)} (retention minus {_ADDED}, "
-                f"{span(extra)})."
+                f"retention covers a window plus grace period of {span(reach)} (retention minus "
+                f"{_ADDED}, {span(extra)})."
             ),
             remedy=_IF_WINDOWS_AND_GRACE,
             keeps_state=True,
@@ -119,7 +119,7 @@ def retention_of_window_changelogs(s: Subject) -> Iterator[Problem]:
 _IF_KEYS_KEEP = (
     "If new keys keep coming, aggregate in windows. Or let the aggregator return null for a "
     "completed key: Kafka Streams then deletes the key's row from the store and the changelog. "
-    "Existing rows of other keys stay."
+    "Rows of other keys remain."
 )
 _IS_THE_NUMBER = "Is the number of keys limited?"
 

@@ -30,8 +30,8 @@ _LEAKING = {(4, 1, 0): "KAFKA-19748, fixed in 4.1.1", (4, 3, 0): "KAFKA-20616, f
 
 
 _COPY_THE_CHECKPOINT = (
-    "Rehearse the newer release on a copy of the checkpoint (`headgate rehearse`). Keep a "
-    "copy for a rollback: the old release can't read the new release's files. Your vendor may "
+    "Rehearse the newer release on a copy of the checkpoint (`headgate rehearse`). Keep a copy "
+    "for a rollback, because the old release may fail on the new release's files. Your vendor may "
     "support the old release for longer."
 )
 
@@ -45,8 +45,8 @@ _COPY_THE_CHECKPOINT = (
 def spark_release_without_fixes(s: Subject) -> Iterator[Problem]:
     """The Spark project no longer fixes this release, or will soon stop.
 
-    The next upgrade then becomes urgent and spans several releases. A checkpoint can only move to a
-    newer release, never back to an older one.
+    The next upgrade then becomes urgent and spans several releases. Spark doesn't guarantee that an
+    older release resumes from the checkpoint of a newer one.
     """
     found = _NUMBER.match(s.version.engine_version or "")
     ends = SPARK_ENDS.get((int(found[1]), int(found[2]))) if found else None

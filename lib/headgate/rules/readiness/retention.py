@@ -24,12 +24,12 @@ _KEEP = (
 
 RETENTION = "offsets.retention.minutes"
 NEAR = 0.8
-"""A position whose next record has lived through this share of its retention is near the edge."""
+"""Share of the retention after which the next unread record counts as expiring soon."""
 FEW = 1000
-"""In a log of fewer offsets than this, how many wait says nothing of how long they did."""
+"""Minimum number of offsets in a partition: with fewer, the lag says nothing about age."""
 _MINUTE_MS = 60_000
 _SHORT_MS = 2 * 86_400_000
-"""Offsets that expire sooner than a weekend lasts."""
+"""Two days: committed offsets that expire earlier may not outlast a weekend."""
 
 
 _FIND_THE_RECORDS = (
@@ -128,7 +128,7 @@ def committed_offsets_expire(s: Subject) -> Iterator[Problem]:
     """Kafka deletes a group's offsets if the group has no members for offsets.retention.minutes.
 
     A later start doesn't resume: auto.offset.reset decides whether the group starts at the latest
-    or the earliest offset. The old state stays.
+    or the earliest offset. The state isn't reset.
     """
     keeps = _offsets_kept_ms(s)
     if s.version.engine is Engine.SPARK or keeps is None or s.group is None:

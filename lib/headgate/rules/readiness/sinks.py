@@ -35,8 +35,8 @@ def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
     """A foreachBatch function may skip a batch if it has already written the batch's batchId. This
     works if Spark repeats a batch after a failure.
 
-    After a rewind, or with a new checkpoint, the same batchIds have other rows. The function skips
-    those rows, and they are lost.
+    After a rewind, or with a new checkpoint, the same batchIds belong to different rows. The
+    function skips those rows, and they are lost.
     """
     sink = s.version.sink
     if sink and sink.format == "foreachBatch":

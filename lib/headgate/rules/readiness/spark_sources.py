@@ -30,8 +30,8 @@ def data_loss_ignored(s: Subject) -> Iterator[Problem]:
     """With failOnDataLoss=false, Spark doesn't fail if Kafka deleted unread records, a topic was
     recreated or a partition is missing.
 
-    Spark silently skips these records, and nobody notices the loss. Spark doesn't read the first
-    records of a recreated topic at all.
+    Spark silently skips the missing records, and nobody notices the loss. Spark doesn't read the
+    first records of a recreated topic at all.
     """
     for source in s.sources:
         if source.format == "kafka" and loses_data_silently(source):
@@ -86,7 +86,7 @@ def no_rate_limit(s: Subject) -> Iterator[Problem]:
     """The source has no limit per batch. After a stop, a reset or a replay, the first batch
     processes all waiting records at once.
 
-    This batch needs memory for all records. If the batch fails, Spark repeats all of it.
+    This batch needs memory for all records. If the batch fails, Spark repeats the whole batch.
     """
     for source in s.sources:
         limits = _LIMITS.get(family(source) or "")
@@ -111,7 +111,7 @@ def fixed_group_id(s: Subject) -> Iterator[Problem]:
     """All of a query's consumers join the group of kafka.group.id.
 
     If another query, an old version that still runs, or a rehearsal uses the same group, Kafka
-    splits the partitions between them. Each then reads only a part.
+    splits the partitions between them. Each query then reads only some of the partitions.
     """
     for source in s.sources:
         group = option(source, "kafka.group.id")
@@ -158,9 +158,8 @@ def input_files_removed(s: Subject) -> Iterator[Problem]:
 
 
 _READ_WITH_MODE = (
-    "Read with mode=PERMISSIVE and columnNameOfCorruptRecord. Write the rows in which that "
-    "column is set to a separate location. The column is part of the state only if an "
-    "operator uses it."
+    "Read with mode=PERMISSIVE and columnNameOfCorruptRecord. Write the rows with a value in that "
+    "column to a separate location. The column is part of the state only if an operator uses it."
 )
 
 

@@ -18,7 +18,7 @@ from headgate.rules.spark.facts.pinned_settings import PARTITIONS, PROVIDER, sto
 
 MANY_ROWS = 1_000_000
 LARGE_BYTES = 1_000_000_000
-"""From here on Spark's in-memory provider is a burden: its rows stand in the executors' heap."""
+"""State size that is too large for HDFSBackedStateStoreProvider, which uses the executors' heap."""
 _GUIDE = "Spark documentation: Structured Streaming programming guide"
 _NO_FUNCTION = "Does the function remove a key's state once it no longer needs it?"
 _BY_KIND = {
@@ -144,7 +144,7 @@ def state_without_timeout(s: Subject) -> Iterator[Problem]:
     """Without a timeout, timer or time-to-live, only the function itself removes state, and only
     for a key that gets a new record.
 
-    Keys without new records stay forever.
+    The state of keys without new records remains forever.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.FUNCTION:
