@@ -45,8 +45,8 @@ def _same_kind(pair: Pair, *kinds: str) -> bool:
     remedy="Keep the type, or add a new field for the new type.",
 )
 def type_not_promoted(pair: Pair) -> Iterator[Breach]:
-    """Avro reads a type only as the same type or as a wider type. It reads int as long, float or
-    double, long as float or double, float as double, and string and bytes as each other.
+    """Avro reads a type only as the same type or as a wider type. Allowed are: int as long, float
+    or double; long as float or double; float as double; string and bytes as each other.
 
     With every other pair of types, reading a record fails.
     """
@@ -133,7 +133,7 @@ def _enum_default(pair: Pair) -> str | None:
     "SCH105", AVRO_SPEC, remedy="Keep the size of the fixed type, or add a field with another type."
 )
 def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
-    """Avro can't read a fixed type as a fixed type of another size."""
+    """Avro can't read a fixed type as a fixed type of a different size."""
     if _same_kind(pair, "fixed") and pair.reader.size != pair.writer.size:
         sizes = [f"{n.size} bytes" for n in (pair.reader, pair.writer)]
         yield Breach(pair.path, sizes[0], sizes[1], "")
@@ -171,7 +171,8 @@ def _reads(pair: Pair, branch: Any) -> bool:
 def logical_type_changed(pair: Pair) -> Iterator[Breach]:
     """Schema registries compare the underlying types, not the logical types.
 
-    A consumer with another logical type reads the same number as another time, date or amount.
+    A consumer with a different logical type reads the same number as a different time, date or
+    amount.
     """
     reader, writer = pair.reader, pair.writer
     if reader.type in (*UNIONS, "record") or reader.type != writer.type:

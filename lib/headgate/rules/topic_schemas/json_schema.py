@@ -40,7 +40,8 @@ def _shown(node: JsonNode) -> str:
     remedy=("Keep the old type among the types that the reader schema accepts."),
 )
 def type_narrowed(pair: Pair) -> Iterator[Breach]:
-    """The reader schema must accept every type of the writer schema; an integer is also a number.
+    """The reader schema must accept every type of the writer schema. A schema for numbers also
+    accepts integers.
 
     Schema registries treat an enum without a type as a separate type.
     """
@@ -341,10 +342,11 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     ),
 )
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
-    """Tuple items are compared by position: the reader schema rejects items that it newly
-    restricts.
+    """Schema registries compare the items of a tuple by position.
 
-    If it accepts no additional items, it also rejects items that it no longer lists.
+    If the reader schema restricts a position that the writer schema leaves open, it rejects some
+    items at this position. If it accepts no additional items, it also rejects items that it no
+    longer lists.
     """
     if not (both := _plain(pair)):
         return
@@ -378,7 +380,7 @@ def tuple_items(node: JsonNode) -> list[JsonNode]:
 def format_changed(pair: Pair) -> Iterator[Breach]:
     """Schema registries don't compare `format`.
 
-    Consumers read the same text as another kind of time, number or name.
+    Consumers read the same text as a different kind of time, number or name.
     """
     if (both := _plain(pair)) and both[0].get("format") != both[1].get("format"):
         now, was = (str(n.get("format") or "none") for n in both)

@@ -237,7 +237,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     "SCH212",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="If a field gets another meaning, give it a new number. Reserve the old number.",
+    remedy="If a field gets a different meaning, give it a new number. Reserve the old number.",
 )
 def field_number_reused(pair: Pair) -> Iterator[Breach]:
     """Protobuf identifies fields by number, not by name: a consumer reads the value as its own

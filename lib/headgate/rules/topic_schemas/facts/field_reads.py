@@ -14,7 +14,7 @@ from headgate.model.version import Engine, Source, Version
 from headgate.rules.topic_schemas.facts.expression_reads import usages
 
 NEEDS_FIELD = "Does the pipeline {pipeline} need the field {path}?"
-"""What is asked of a pipeline whose plan doesn't show how it uses a field."""
+"""The question if a pipeline's plan doesn't show how it uses a field."""
 DEFINES_COLUMNS = frozenset(("project", "aggregate", "generate", "expand", "window"))
 
 
@@ -110,7 +110,7 @@ def topic_use(
         words = "its evidence has no query plan"
         return _blind(
             pipeline,
-            "its query plan reads the topic as a table, not as a stream" if has_plan else words,
+            "its query plan shows the topic as a table, not as a stream" if has_plan else words,
         )
     return _used(pipeline, version, sources, column)
 
