@@ -204,15 +204,15 @@ KEPT = (
         ((*KEPT, GroupSubtopology(id="2")), "only the running version has sub-topology 2"),
         (
             (replace(KEPT[0], sources=("other",)), KEPT[1]),
-            "reads other in the running version, but orders in the checked version",
+            "topics of sub-topology 0 differ (running version: other; checked version: orders)",
         ),
         (
             (replace(KEPT[0], repartition_sinks=()), KEPT[1]),
-            "has the repartition topics none in the running version",
+            "repartition topics of sub-topology 0 differ (running version: none; ",
         ),
         (
             (KEPT[0], replace(KEPT[1], changelogs=(GroupTopic(name="app-more-changelog"),))),
-            "sub-topology 1 has more changelogs in the running version: app-more-changelog",
+            "only the running version has these changelogs in sub-topology 1: app-more-changelog",
         ),
         # Logging may be switched off for a store: a description does not tell.
         ((KEPT[0], replace(KEPT[1], changelogs=())), ""),

@@ -33,7 +33,7 @@ REPAIR = (
     "If you started the new version, check the checkpoint. If commits/{batch} is missing, delete "
     "offsets/{batch} and offsets/.{batch}.crc before you start the old version."
 )
-"""It follows the remedy of a rule whose finding blocks the old version, too."""
+"""Added to the remedy if the failed start also blocks the old version."""
 
 
 def with_aftermath(found: Sequence[Finding], c: Comparison) -> list[Finding]:

@@ -70,8 +70,8 @@ _CHANGE_FIRST_OR_KEEP = (
 def consumer_reads_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this field.
 
-    If the field is missing or has another type, from_json and get_json_object give null. from_avro
-    reads other bytes as the field, or fails. The consumer's owner gets no warning.
+    If the field is missing or has a different type, from_json and get_json_object return null.
+    from_avro reads wrong bytes as the field, or fails. The consumer's owner gets no warning.
     """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
@@ -120,8 +120,8 @@ _CHANGE_FIRST_OR_KEEP_WRITING = (
 def consumer_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads these files with its own schema.
 
-    If a file lacks a column, the consumer reads null. If a column has another type, the consumer
-    reads null or other values, or fails.
+    If a file lacks a column, the consumer reads null. If a column has a different type, the
+    consumer reads null or wrong values, or fails.
     """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
@@ -145,8 +145,8 @@ def current_schema_not_readable(
 ) -> RuleResult:
     """The new version parses the topic with a schema that doesn't fit the topic's current schema.
 
-    from_json gives null for missing fields. from_avro and from_protobuf fail, or read bytes as
-    another field.
+    from_json returns null for missing fields. from_avro and from_protobuf fail, or read bytes as
+    the wrong field.
     """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,

@@ -85,10 +85,10 @@ _WHAT_DOES_THE_UNREADABLE = (
 
 @open_rule("EVD005", remedies=(_ADD_THE_EVIDENCE,), questions=(_WHAT_DOES_THE_UNREADABLE,))
 def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]:
-    """Headgate couldn't read a part of the evidence. Headgate reads truncated, damaged or unknown
-    evidence as far as possible.
+    """Some evidence is truncated, damaged or in an unknown format, so Headgate couldn't read all of
+    it.
 
-    The unread part may decide the outcome, so the outcome stays Unknown.
+    The unread part may decide the outcome, so the outcome is Unknown.
     """
     for side, version in (("old", before), ("new", after)):
         if told := [w for w in version.warnings if is_gap(w)]:

@@ -37,20 +37,21 @@ def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) ->
             continue
         if not any(t.startswith("/") for t in old.inputs) and old.inputs != new.inputs:
             yield (
-                f"sub-topology {number} reads {_named(new.inputs)} in the running version, but "
-                f"{_named(old.inputs)} in the checked version"
+                f"the input topics of sub-topology {number} differ (running version: "
+                f"{_named(new.inputs)}; checked version: {_named(old.inputs)})"
             )
         for what in ("writes", "repartitions"):
             if getattr(old, what) != getattr(new, what):
                 names = _named(getattr(new, what)), _named(getattr(old, what))
                 yield (
-                    f"sub-topology {number} has the repartition topics {names[0]} in the running "
-                    f"version, but {names[1]} in the checked version"
+                    f"the repartition topics of sub-topology {number} differ (running version: "
+                    f"{names[0]}; checked version: {names[1]})"
                 )
         # A store without logging has no changelog, and a description does not tell which those are.
         if more := new.changelogs - old.changelogs - old.inputs:
             yield (
-                f"sub-topology {number} has more changelogs in the running version: {_named(more)}"
+                f"only the running version has these changelogs in sub-topology {number}: "
+                f"{_named(more)}"
             )
 
 

@@ -72,8 +72,8 @@ _NEW_CHECKPOINT = (
 def engine_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResult:
     """Spark failed to start the new version on a checkpoint that the old version wrote.
 
-    Both versions ran on generated rows, in scratch folders. The old version's real checkpoint gives
-    the same error.
+    Both versions ran on generated rows, in scratch folders. Expect the same error on the old
+    version's real checkpoint.
     """
     refusal = verdict.refusal
     return RuleResult(
@@ -92,8 +92,8 @@ def engine_writes_wrong_results(verdict: TwinVerdict, location: Location) -> Rul
     """The old version's state means something else to the new version.
 
     Both versions ran on the same generated rows. The new version starts on the old version's
-    checkpoint, but this state isn't the state that the new version builds itself. The new version
-    writes wrong results without an error.
+    checkpoint. But this state differs from the state that the new version builds itself. So the new
+    version writes wrong results without an error.
     """
     example = verdict.counterexample
     return RuleResult(

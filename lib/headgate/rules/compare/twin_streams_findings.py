@@ -37,8 +37,8 @@ def kafka_streams_fails_to_start(verdict: TwinVerdict, location: Location) -> Ru
 def kafka_streams_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The new version starts, but it lost the old version's state or misreads that state.
 
-    Both versions ran on the same records. After the restart, the new version writes other outputs
-    than when it processes all records from scratch.
+    Both versions ran on the same records. After the restart, the new version's outputs differ from
+    its outputs when it processes all records from scratch.
     """
     example = verdict.counterexample
     return RuleResult(
