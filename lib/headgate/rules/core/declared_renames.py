@@ -105,8 +105,8 @@ def _one(text: str, side: str, name: str, kind: RenameKind, known: Sequence[_Thi
     if hits:
         ids = ", ".join(h.node or h.name for h in hits)
         raise RenameError(
-            f"--rename {text}: {len(hits)} {kind}s of the {side} version have the name {name!r}; "
-            f"use an id: {ids}."
+            f"--rename {text}: {len(hits)} {kind}s of the {side} version have the name {name!r}. "
+            f"Use an id: {ids}."
         )
     raise RenameError(
         f"--rename {text}: the {side} version has no {kind} {name!r}. {kind.capitalize()}s in its "

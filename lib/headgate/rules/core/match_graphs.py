@@ -23,11 +23,12 @@ from itertools import product
 from headgate.model.topology import Node, NodeKind, Topology
 
 _LIKELY, _SIMILAR = 0.75, 0.6
-"""The share of equal words from which neighbours, and any two nodes, are taken for one."""
+"""Minimum share of equal label words: for neighbours of matched nodes, and for any two nodes."""
 _CANDIDATES = 8
-"""With how many nodes a node that nothing else places is compared."""
+"""Maximum number of candidates that are compared with a node by their labels."""
 _KAFKA_STREAMS = frozenset({"source", "sink", "repartition", "global_source"})
-"""Operator words of topics in Kafka Streams; Spark's sources and sinks are called by format."""
+"""Operators of topic nodes in Kafka Streams. In Spark, the operator of a topic node is its format.
+"""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 Pair = tuple[str | None, str | None]

@@ -136,7 +136,9 @@ def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("AGG004")
 def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
-    """The new functions use the same buffers as the old ones, so the history is kept exactly."""
+    """The new functions store the same values as the old ones, so the new version continues with
+    correct state.
+    """
     for pair in read_pairs(c, _KINDS):
         if pair.before is None or pair.after is None or _functions_equal(pair):
             continue

@@ -90,8 +90,8 @@ def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
 def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
     """If `offsets` is empty, the query starts at batch 0 and conflicts with files of later batches.
 
-    If `commits` has files, Spark fails with an AssertionError. From 4.1 on, Spark also fails if
-    state exists; before 4.1, Spark overwrites the state.
+    If `commits` has files, Spark fails with an AssertionError. If only state exists, Spark 4.1 and
+    later fail. Earlier versions overwrite the state.
     """
     committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
     for fault in _of(c, CheckpointDamageKind.NO_OFFSETS):

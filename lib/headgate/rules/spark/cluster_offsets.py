@@ -22,6 +22,7 @@ from headgate.rules.spark.facts.cluster_offsets import (
     read_now,
 )
 from headgate.rules.spark.facts.kafka_subscriptions import known_topics, subscribes
+from headgate.text.numbers import plural
 
 
 class Recreated(StrEnum):
@@ -94,8 +95,8 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
         if gone:
             told = listed(
                 (
-                    f"{p.gone} records in {p} (checkpoint offset {p.offset}, earliest offset "
-                    f"{_begin(p)})"
+                    f"{plural(p.gone, 'record')} in {p} (checkpoint offset {p.offset}, earliest "
+                    f"offset {_begin(p)})"
                 )
                 for p in gone
             )
@@ -215,7 +216,7 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
                 after=[str(p) for p in new][:MOST],
                 because=(
                     f"These partitions aren't in the checkpoint: {listed(map(str, new))}. Spark "
-                    f"reads {records} records from their earliest offsets."
+                    f"reads {plural(records, 'record')} from their earliest offsets."
                 ),
             )
 

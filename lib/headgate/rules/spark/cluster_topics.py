@@ -63,9 +63,8 @@ _RESTART_SOON_OR_RAISE = (
     remedies=(_RESTART_SOON_OR_RAISE,),
 )
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
-    """Kafka deletes records that are older than retention.ms.
-
-    Kafka doesn't check whether the query has read these records.
+    """Kafka deletes records that are older than retention.ms, even if the query hasn't read them
+    yet.
     """
     at = c.before.progress.offsets_at if c.before.progress else None
     for pair, cluster, parts in logged_now(c):
@@ -80,8 +79,8 @@ def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
                     before=at,
                     after=kept,
                     because=(
-                        f"{topic} keeps records for {_hours(kept)} (retention.ms). Its "
-                        f"unread records were written after {at}."
+                        f"Kafka keeps the records of {topic} for {_hours(kept)} (retention.ms). "
+                        f"The oldest unread record may be from {at}."
                     ),
                     remedy=_RESTART_SOON_OR_RAISE,
                 )

@@ -58,7 +58,8 @@ _SET_TO = f"Set {PARTITIONS} to {{stored}}."
 _ADD_THE_OLD = "Add the old version's checkpoint to the evidence, or keep the old value."
 _IN_WHICH_VERSION = (
     "Which format version does the offset log have (first line of each file in `offsets`)? How "
-    f"many partitions does the state have? Version 1 pins {PARTITIONS}; version 2 may not pin it."
+    f"many partitions does the state have? Version 1 pins {PARTITIONS}. Version 2 may not pin "
+    "this setting."
 )
 
 
@@ -126,7 +127,7 @@ _SET_IT_TO_THE_VALUE = f"Set {CHECKPOINT_FORMAT} to the value that the checkpoin
 def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
     """The offset log doesn't record the format of state checkpoints.
 
-    Spark with one format can't read files in the other format. Format 2 gives state checkpoints
+    Spark can't read state checkpoints in a different format. In format 2, state checkpoints have
     ids, which only the RocksDB provider supports.
     """
     old, new = (effective(v, CHECKPOINT_FORMAT) or "1" for v in (c.before, c.after))
@@ -192,8 +193,9 @@ _IS_THAT_NUMBER = (
 def time_zone(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the session time zone.
 
-    If a state key is a date or a formatted time, the same timestamp gives another key in another
-    time zone. Windows over timestamps don't depend on the time zone.
+    If a state key is a date or a formatted time, its value depends on the time zone. So the same
+    timestamp gets a different key in a different time zone. Windows over timestamps don't depend on
+    the time zone.
     """
     old, new = session_zones(c)
     hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
@@ -220,8 +222,8 @@ def time_zone(c: Comparison) -> Iterator[RuleResult]:
 
 _USE_TRY_CAST = f"Use try_cast and similar functions, or set {ANSI}=false."
 _DOES_THE_INPUT = (
-    "Does the input have rows for which a cast, a division or an array index gave null? Such "
-    "rows now fail the batch (CAST_INVALID_INPUT and similar errors)."
+    "Does the input have rows for which a cast, a division or an array index returned null? Such "
+    "rows now make the batch fail (CAST_INVALID_INPUT and similar errors)."
 )
 
 
@@ -229,8 +231,8 @@ _DOES_THE_INPUT = (
 def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record ANSI mode.
 
-    With ANSI mode on, expressions that gave null before fail the batch. With ANSI mode off, these
-    expressions give null.
+    With ANSI mode off, an invalid cast, a division by zero or a wrong array index returns null.
+    With ANSI mode on, the batch fails.
     """
     old, new = (effective(v, ANSI) for v in (c.before, c.after))
     if old is None or new is None or old.lower() == new.lower() or not c.spark.at_least(4, 0):
@@ -303,7 +305,7 @@ def _no_effect(key: str, recorded: str, wanted: str) -> RuleResult:
         outcome=Outcome.NO_EFFECT,
         before=recorded,
         after=wanted,
-        because=f"The checkpoint pins {key}: the value stays {recorded.rsplit('.', 1)[-1]}.",
+        because=f"The checkpoint pins {key} to {recorded.rsplit('.', 1)[-1]}.",
         remedy=_TO_USE_THE_NEW,
         scenario="from-scratch",
     )

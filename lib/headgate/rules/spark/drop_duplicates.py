@@ -32,8 +32,9 @@ _LIST_THE_COLUMNS = "List the columns in the old order: dropDuplicates([...])."
 def key_columns(c: Comparison) -> Iterator[RuleResult]:
     """dropDuplicates finds seen rows by the values of its columns, in their order.
 
-    If columns or their order change, but not the types, Spark finds none of the rows that it has
-    seen. Without arguments, dropDuplicates uses all input columns in their order.
+    If the columns or their order change but the types don't, Spark doesn't recognize the rows that
+    it has already seen. Spark then emits duplicates. Without arguments, dropDuplicates uses all
+    input columns in their order.
     """
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after

@@ -52,7 +52,7 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after),
-                because="In the old version, a source at another position read this path.",
+                because="In the old version, a different source read this path.",
                 remedy=_REMEDY,
             )
 
@@ -91,8 +91,9 @@ _DOES_THE_NEW = "Does the new path contain files that Spark processed under the 
 def path_changed(c: Comparison) -> Iterator[RuleResult]:
     """A file source recognizes processed files by their full path.
 
-    If the last batch had files, Spark fails with another path. If the last batch had no files,
-    Spark reads all files under the new path. Files that were only moved count twice.
+    If the last batch had files, Spark fails because these files aren't under the new path. If the
+    last batch had no files, Spark reads all files under the new path. Files that were only moved
+    are then processed twice.
     """
     for pair in _moved(c):
         assert pair.before and pair.after

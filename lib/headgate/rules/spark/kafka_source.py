@@ -70,8 +70,8 @@ def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
     """With failOnDataLoss=false Spark logs a warning and drops the offsets of topics that a source
     no longer reads.
 
-    If another source reads the topic, or if you add the topic again later, Spark reads the topic
-    from its earliest offset. Its records count twice.
+    If another source reads the topic, or if you add the topic again later, Spark starts at the
+    topic's earliest offset. The topic's records then count twice.
     """
     for pair, gone in _gone(c):
         assert pair.after
@@ -102,8 +102,8 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
     """Spark reads a new topic from its earliest offset. startingOffsets doesn't apply.
 
     If the earliest offset isn't 0, Spark treats that as data loss and fails (WLD006). After a
-    rollback the old version fails to start until the new topic is removed from the offset log, or
-    failOnDataLoss is false.
+    rollback, the old version fails to start. To prevent this, remove the new topic from the offset
+    log, or set failOnDataLoss=false.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -160,7 +160,9 @@ _DO_BOTH_ADDRESSES = "Do both addresses belong to the same Kafka cluster?"
     questions=(_DO_BOTH_ADDRESSES,),
 )
 def bootstrap_servers_changed(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets belong to one Kafka cluster. In another cluster they point to other records."""
+    """Offsets belong to one Kafka cluster. In a different cluster, the same offsets point to
+    different records.
+    """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
         key = "kafka.bootstrap.servers"

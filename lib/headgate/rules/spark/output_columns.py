@@ -53,7 +53,7 @@ _FIND_THE_OUTPUTS_CONSUMERS = (
 def field_type(c: Comparison) -> Iterator[RuleResult]:
     """The query resumes with the new type, because the checkpoint doesn't record the sink.
 
-    Consumers that expect the old type get null or other values for new rows, or fail.
+    Consumers that expect the old type get null or wrong values for new rows, or fail.
     """
     for change in _of(c, OutputChangeKind.TYPE):
         yield _resumes(
@@ -97,7 +97,7 @@ _MAKE_SURE_THAT_THE_CHANGE = (
     remedies=(_MAKE_SURE_THAT_THE_CHANGE,),
 )
 def column_source_changed(c: Comparison) -> Iterator[RuleResult]:
-    """A column keeps its name and its type, but now holds other data.
+    """A column keeps its name and its type, but its values now come from a different column.
 
     Neither the engine nor a consumer can detect that.
     """
@@ -148,7 +148,7 @@ _GIVE_THE_COLUMN = (
 def parquet_column_types_mixed(c: Comparison) -> Iterator[RuleResult]:
     """A directory of Parquet files is read with one schema.
 
-    If a column is a number in some files and text in others, no schema reads all of them.
+    If a column is a number in some files and text in others, no schema can read all files.
     """
     both = _one_format(c, "parquet")
     if both is None:
@@ -163,7 +163,10 @@ def parquet_column_types_mixed(c: Comparison) -> Iterator[RuleResult]:
                 location=c.sink_location,
                 before=f"{was.name}: {was.type}",
                 after=f"{now.name}: {now.type}",
-                because=f"No schema reads the column {now.name} of both old and new files.",
+                because=(
+                    f"The column {now.name} is {was.type} in the old files and {now.type} in the "
+                    "new files."
+                ),
                 remedy=_GIVE_THE_COLUMN,
             )
 

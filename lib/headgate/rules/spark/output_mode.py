@@ -90,7 +90,7 @@ def held_back_output(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("MOD003")
 def mode_changed(c: Comparison) -> Iterator[RuleResult]:
-    """The state is the same in every mode; only the emitted rows change."""
+    """The output mode doesn't change the state. It only decides which rows Spark emits."""
     change = _change(c)
     if change is None or (change[0] == "append" and _has(c.before, *AGGREGATES)):
         return

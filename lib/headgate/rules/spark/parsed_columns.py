@@ -36,8 +36,8 @@ _CAN_THE_NEW = "Can the new avroSchema read records of the old schema (Avro's sc
 def reader_schema(c: Comparison) -> Iterator[RuleResult]:
     """from_avro and from_protobuf assume that every record was written with their schema.
 
-    If a record has another schema, Spark fails or reads its bytes as other fields. Offsets don't
-    show which schema the unread records have.
+    If a record was written with a different schema, Spark fails or reads its bytes as the wrong
+    fields. Offsets don't show which schema the unread records have.
     """
     for was, now in changed_reading(c.before, c.after):
         if now.function == "from_json" or told_apart(was) == told_apart(now):
@@ -62,9 +62,9 @@ _CONFIGURE_THE_SCHEMA_REGISTRY = (
 
 @rule("RDS005", _FROM_JSON, remedies=(_CONFIGURE_THE_SCHEMA_REGISTRY,))
 def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
-    """from_json gives null for a field that a record doesn't have, or has in another type.
+    """from_json returns null if a record lacks a field, or has a different type for the field.
 
-    The query continues either way.
+    The query continues in both cases.
     """
     for was, now in changed_reading(c.before, c.after):
         if now.function != "from_json" or was.schema is None or now.schema is None:

@@ -20,8 +20,8 @@ _USE_A_NEW = (
 def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
     """A file sink logs its batches in `_spark_metadata`, and Spark reads that log from batch 0.
 
-    In another directory the log starts with the number of the next batch. Consumers of the
-    directory fail with `_spark_metadata/0 doesn't exist`.
+    In a new directory, the log starts with the number of the next batch. Consumers of the directory
+    fail with `_spark_metadata/0 doesn't exist`.
     """
     both = _both(c)
     if both is None or not _is_file(both[1]):

@@ -257,10 +257,7 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
             location=pair.location,
             before=told[0],
             after=told[1],
-            because=(
-                "The source's log lacks the batch that the offset log has for the source's "
-                "position."
-            ),
+            because=("The offset log refers to a batch that the source's log doesn't have."),
             error_class="IllegalStateException",
             remedy=_KEEP_THE_ORDER_NAMES,
         )

@@ -23,8 +23,8 @@ _NEW = "Start with a new checkpoint and explicit starting offsets."
 def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
     """The offset log has one line per source, by position. Spark fails if the number differs.
 
-    You can add or remove sources only if they were named from the first run, with source evolution
-    on and offset log v2.
+    You can add or remove sources only if the first run already used source names, source evolution
+    and offset log v2.
     """
     if c.before.sources is None or c.after.sources is None or names_count(c.before, c.after):
         return
@@ -40,7 +40,7 @@ def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
         before=[describe(s) for s in old],
         after=[describe(s) for s in new],
         because=(
-            f"The checkpoint has offsets of {len(old)} sources; the new version reads {len(new)}."
+            f"Number of sources: {len(old)} in the checkpoint, {len(new)} in the new version."
         ),
         error_class="AssertionError",
         remedy=_NEW,

@@ -69,9 +69,9 @@ _DOES_THE_NEW = (
 def spark_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark doesn't guarantee that one version resumes from the checkpoint of another.
 
-    In tests, 4.2 resumed from checkpoints of 3.5 and 4.0, and both resumed from checkpoints of 4.2,
-    with one exception. On 3.5's checkpoint of a left outer join of two streams, 4.2 failed to start
-    with STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE: in 4.2 the stored keys may be null.
+    In tests, 4.2 resumed from checkpoints of 3.5 and 4.0, and both resumed from checkpoints of 4.2.
+    The exception was a left outer join of two streams on a checkpoint of 3.5. Spark 4.2 failed to
+    start with STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE, because stored keys are nullable in 4.2.
     """
     old = writer(c.before)
     if old is None or old.number == c.spark.number:
@@ -79,7 +79,7 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
     joins = any(o.kind is OperatorKind.STREAM_JOIN for o in c.before.stateful or ())
     tried = (old.number, c.spark.number) in MEASURED_RESTARTS
     looser = joins and not old.at_least(4, 0) and c.spark.at_least(4, 0)
-    sentence = f"Spark {old.text} wrote the checkpoint; Spark {c.spark.text} will read it."
+    sentence = f"Spark {old.text} wrote the checkpoint. Spark {c.spark.text} will read it."
     if tried and not looser:
         yield RuleResult(
             outcome=Outcome.RESUMES,
@@ -103,8 +103,8 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
 
 _USE_TRY_CAST = f"Use try_cast and similar functions, or set {ANSI}=false."
 _DOES_THE_INPUT = (
-    "Does the input have rows for which a cast, a division or an array index gave null? Such "
-    "rows now fail the batch (CAST_INVALID_INPUT and similar errors)."
+    "Does the input have rows for which a cast, a division or an array index returned null? Such "
+    "rows now make the batch fail (CAST_INVALID_INPUT and similar errors)."
 )
 
 
@@ -115,8 +115,10 @@ _DOES_THE_INPUT = (
     questions=(_DOES_THE_INPUT,),
 )
 def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
-    """Expressions that gave null before 4.0 fail the batch from 4.0 on, unless ANSI mode is
-    switched off.
+    """ANSI mode is on by default in Spark 4.0 and later.
+
+    An invalid cast, a division by zero or a wrong array index then makes the batch fail. Before
+    4.0, it returned null.
     """
     old = writer(c.before)
     if old is None or old.at_least(4, 0) or not c.spark.at_least(4, 0):

@@ -93,7 +93,7 @@ _MEANING = (
     "spark.sql.readSideCharPadding",
     "spark.sql.charAsVarchar",
 )
-"""How the names of such settings begin."""
+"""Prefixes of settings that change what expressions compute."""
 _DECIMALS = "spark.sql.decimalOperations."
 _ARITHMETIC = re.compile(r" [*/%+-] ")
 _TIME_PARSER = "spark.sql.legacy.timeParserPolicy"

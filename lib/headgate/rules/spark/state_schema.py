@@ -73,7 +73,7 @@ def _collation(operator: StatefulOperator) -> str | None:
 
 _TYPED = frozenset({"plan-json", "capture", "version"})
 _RESOLVED = frozenset({"project", "filter"})
-"""Steps whose details are resolved to source columns: their labels only name them."""
+"""Operators that are compared by details with source columns, because their labels may differ."""
 
 
 def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
@@ -149,8 +149,8 @@ def key_schema(c: Comparison) -> Iterator[RuleResult]:
     """Before the first batch Spark compares the key schema of every state store with the stored
     one.
 
-    Number, order and types of fields must be equal, and a field stored as not null must stay not
-    null. Names are ignored.
+    Number, order and types of fields must be equal, and a field stored as not null must not become
+    nullable. Names are ignored.
     """
     for pair, store, how in _refused(c, KEY):
         yield _refusal(c, pair, store, how, KEY)
@@ -161,9 +161,9 @@ def value_schema(c: Comparison) -> Iterator[RuleResult]:
     """Before the first batch Spark compares the value schema of every state store with the stored
     one.
 
-    Number, order and types of fields must be equal, and a field stored as not null must stay not
-    null. Names are ignored. Column pruning and inferred `isnotnull` filters decide what is stored.
-    So a change after the operator, or far before it, can be the cause.
+    Number, order and types of fields must be equal, and a field stored as not null must not become
+    nullable. Names are ignored. Column pruning and inferred `isnotnull` filters decide which
+    columns are stored. So a change after the operator, or far before it, can be the cause.
     """
     for pair, store, how in _refused(c, VALUE):
         if not fit(store.stored(KEY), store.planned(KEY)).refused:

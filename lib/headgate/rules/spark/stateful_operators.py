@@ -69,9 +69,9 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OPS003", remedies=(_REMEDY,))
 def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
-    """Spark 3.5 stores no operator names, so Spark 3.5 starts where newer versions fail.
+    """Spark 3.5 stores no operator names, so it starts even if newer versions would fail.
 
-    The state of a removed operator stays unused. If an operator gets another operator's id, it
+    The state of a removed operator is no longer used. If an operator gets another operator's id, it
     reads that operator's state.
     """
     if not c.before.stateful or c.after.stateful is None or names_are_checked(c):
@@ -87,7 +87,8 @@ _KEEP_THE_ORDER = "Keep the order of the branches, or reprocess the input with a
 def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
     """Spark distinguishes operators of one kind only by their position.
 
-    If two branches of a union or a join change their order, each reads the other's state.
+    If two branches of a union or a join are swapped, the operators of each branch read the state of
+    the other branch.
     """
     pairs = [p for p in c.operators if p.kind is not None]
     if len(pairs) < 2:
@@ -106,8 +107,8 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
                 state_effect=StateEffect.REINTERPRETED,
                 location=pair.location,
                 because=(
-                    "This operator is now at the old position of another operator of its kind, "
-                    "and reads that operator's state."
+                    "This operator moved to the old position of another operator of the same "
+                    "kind, and reads that operator's state."
                 ),
                 remedy=_KEEP_THE_ORDER,
                 scenario="from-scratch",
@@ -116,7 +117,7 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OPS006")
 def limit_changed(c: Comparison) -> Iterator[RuleResult]:
-    """The state of `limit()` is the number of rows that were emitted. The count continues.
+    """The state of `limit()` is the number of rows that were emitted. Spark continues this count.
 
     With a larger limit, Spark emits rows that arrive after the restart. It doesn't emit the rows
     that the old limit dropped. With a smaller limit, Spark emits more rows only until the new limit

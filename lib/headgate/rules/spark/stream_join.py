@@ -87,7 +87,7 @@ def stored_columns_changed(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("JOI004")
 def join_type(c: Comparison) -> Iterator[RuleResult]:
-    """Every join type stores the same rows, and whether they were matched.
+    """All join types store the same rows, and a flag that shows whether a row was matched.
 
     If the stored schema is compatible, the new join type continues with these rows.
     """
@@ -167,7 +167,10 @@ def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> RuleResult:
         location=pair.location,
         before=list(was),
         after=list(now),
-        because="The order of stored columns with the same types changed.",
+        because=(
+            "The order of stored columns with the same types changed: Spark reads stored values "
+            "into the wrong columns."
+        ),
         remedy=_KEEP_THE_ORDER,
         scenario="from-scratch",
     )

@@ -60,8 +60,10 @@ def _came_back(
         location=pair.location,
         before=schemas[-1].value.describe(),
         after=store.value_schema.describe() if store.value_schema else None,
-        because=f"State variable `{store.store}` was removed earlier, and is declared again with "
-        "another schema."
+        because=(
+            f"State variable `{store.store}` was removed earlier, and is declared again with a "
+            "different schema."
+        )
         if error
         else f"State variable `{store.store}` was removed earlier. Declared again, it starts with "
         "its old values, unless they were deleted.",
@@ -128,9 +130,9 @@ _SET_HIGHER = "Raise {key}."
 def state_schema_limit_reached(c: Comparison) -> Iterator[RuleResult]:
     """Spark limits how often a value's schema evolves, and how many schema files an operator has.
 
-    The limits are `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (default 16)
-    and, if a variable is added or removed, `spark.sql.streaming.stateStore.maxNumStateSchemaFiles`
-    (default 128). Spark fails if a limit is exceeded.
+    `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` limits the evolutions
+    (default 16). `spark.sql.streaming.stateStore.maxNumStateSchemaFiles` limits the schema files
+    (default 128) if a variable is added or removed. Spark fails if a limit is exceeded.
     """
     if check_is_off(c):
         return

@@ -19,7 +19,7 @@ from headgate.rules.spark.facts.expressions import columns
 from headgate.rules.spark.facts.state_stores import is_read
 
 _UNTOLD = "unknown"
-"""What a logical plan's JSON makes of a delay."""
+"""The delay of a watermark in a logical plan's JSON, which doesn't show the value."""
 
 
 @rule("WMK001")
@@ -76,7 +76,7 @@ _HAS_THE_OLD = (
 def event_time(c: Comparison) -> Iterator[RuleResult]:
     """The watermark in the offset log belongs to the old event time.
 
-    With another event time, Spark drops rows as late or closes groups too early.
+    With a different event time, Spark drops rows as late or closes groups too early.
     """
     if not c.is_stateful:
         return
@@ -135,7 +135,8 @@ def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
 def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
     """Without a watermark Spark never evicts state.
 
-    Spark doesn't restore evicted state: windows and keys that return start from zero.
+    Spark doesn't restore evicted state. If new rows arrive for an evicted window or key, its
+    results start from zero.
     """
     if not c.is_stateful or c.after.watermarks or not c.before.watermarks:
         return

@@ -18,10 +18,10 @@ _REMEDY = (
 
 @rule("WIN001", remedies=(_REMEDY,))
 def window_size_or_slide_changed(c: Comparison) -> Iterator[RuleResult]:
-    """The start and end of a window are the key of a state row. Spark doesn't check length, slide
-    and start of windows.
+    """The start and end of a window are part of the key of a state row. Spark doesn't compare the
+    length, slide and start of windows with those of the old version.
 
-    The state has old and new windows side by side, so counts are split.
+    The state then has old and new windows side by side, so counts are split between them.
     """
     for pair, old, new in _windows(c):
         if (old.size_us, old.slide_us, old.start_us) != (new.size_us, new.slide_us, new.start_us):
@@ -39,9 +39,9 @@ def window_size_or_slide_changed(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WIN002", remedies=(_REMEDY,))
 def session_gap(c: Comparison) -> Iterator[RuleResult]:
-    """Spark stores a session with the end that the old gap gave it.
+    """Spark stores the end of each session, which was computed with the old gap.
 
-    Only new rows merge by the new gap, so sessions are split or merged wrongly.
+    Only new rows use the new gap, so sessions are split or merged wrongly.
     """
     for pair, old, new in _windows(c):
         if old.session_gap != new.session_gap:

@@ -48,10 +48,10 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
 
 
 _BY_NULLS = (
-    "Rows with a null key now get another key. So Spark doesn't find the state of the null key."
+    "Rows with a null key now get a different key. So Spark doesn't find the state of the null key."
 )
 _BY_FUNCTION = "A user-defined function computes a state key, and plans don't contain its code."
-_BY_LOCATION = "A state key now comes from a table with the same name in another location."
+_BY_LOCATION = "A state key now comes from a table with the same name in a different location."
 
 
 def _from_other_table(pair: OperatorPair, old: list[str], new: list[str]) -> RuleResult:
@@ -61,7 +61,7 @@ def _from_other_table(pair: OperatorPair, old: list[str], new: list[str]) -> Rul
         location=pair.location,
         before=old,
         after=new,
-        because="A state key now comes from another table.",
+        because="A state key now comes from a different table.",
         remedy=REPLAY,
         scenario="from-scratch",
     )

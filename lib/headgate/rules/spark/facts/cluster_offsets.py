@@ -14,9 +14,9 @@ from headgate.rules.core.source_names import option
 from headgate.rules.spark.facts.kafka_subscriptions import kafka_pairs, logged_offsets, subscribes
 
 MOST = 5
-"""How many topics or partitions a sentence names."""
+"""Maximum number of topics or partitions that a sentence names."""
 STORED = "stored"
-"""`Progress.offsets_from` of a version whose query may have gone on since it was stored."""
+"""`Progress.offsets_from` of a stored version, whose query may have read more since then."""
 
 
 @dataclass(frozen=True, slots=True)

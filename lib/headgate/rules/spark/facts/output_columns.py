@@ -16,7 +16,7 @@ from headgate.model.version import Sink, Version
 _DEEPEST = 40
 _PICKED = re.compile(r"^s\d+\.[\w.]+$")
 RECORD = ("key", "topic", "partition", "headers")
-"""Columns of a Kafka sink that are no content: where a record lies, and what it is told by."""
+"""Columns of a Kafka sink other than `value`."""
 
 
 class OutputChangeKind(StrEnum):

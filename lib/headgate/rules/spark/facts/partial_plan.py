@@ -7,7 +7,7 @@ from dataclasses import replace
 from headgate.model.version import StatefulOperator, Version
 
 _UNREAD = frozenset({"?", "?()"})
-"""How a reader writes an expression that the evidence breaks off before."""
+"""Placeholders for an expression that is truncated in the evidence."""
 
 
 def counted(version: Version) -> Version:
