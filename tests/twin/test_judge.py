@@ -44,7 +44,8 @@ OTHER_OUT = replace(DONE, rows=ROWS[:-1])
 def test_equal_states_and_outputs_resume():
     found = judge(run())
     assert (found.outcome, found.why) == (
-        "resumes", "both versions give equal state (40 keys) and equal output (30 rows)",
+        "resumes",
+        "both versions produce the same state (40 keys) and the same output (30 rows)",
     )  # fmt: skip
     assert [(o.rows_before, o.rows_after) for o in found.operators] == [(40, 40)]
 

@@ -104,7 +104,7 @@ def test_a_store_with_the_rows_of_another_one_is_wrong(old, new):
     names = frozenset(old), frozenset(new)
     run = differing(before_a=start(ONES, old), after_a=start(THREES, new), names=names)
     assert outcome(run) == "silently_wrong"
-    assert "has the rows of store" in judge_streams(run).why
+    assert "has the rows that store" in judge_streams(run).why
 
 
 def test_a_store_with_other_keys_is_wrong():

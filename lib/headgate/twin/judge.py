@@ -70,8 +70,8 @@ def _verdict(run: Experiment) -> TwinVerdict:
         return TwinVerdict(
             outcome="resumes",
             why=(
-                f"both versions give equal state ({plural(keys, 'key')}) and equal output "
-                f"({plural(len(run.own.rows), 'row')})"
+                f"both versions produce the same state ({plural(keys, 'key')}) and the same "
+                f"output ({plural(len(run.own.rows), 'row')})"
             ),
             is_exact=True,
         )
@@ -160,8 +160,8 @@ def _uncovered_time(run: Experiment) -> TwinVerdict | None:
         return None
     return _unknown(
         (
-            f"{run.inside} gives other values in every run, and a key, a filter or the state "
-            "depends on these values"
+            f"{run.inside} returns different values in every run, and a key, a filter or the "
+            "state depends on these values"
         ),
         "Do both versions use this function in the same way?",
     )
@@ -243,7 +243,7 @@ def _lacking(run: Experiment) -> str | None:
         return None
     limits = any(operator == LIMIT for _, operator, _ in run.state_before)
     if len(run.own.rows) < _LEAST_OUT and not limits:
-        return f"the rows after the restart gave only {plural(len(run.own.rows), 'output row')}"
+        return f"the rows after the restart produced only {plural(len(run.own.rows), 'output row')}"
     for (number, operator, name), store in run.state_before.items():
         if operator == LIMIT:
             continue

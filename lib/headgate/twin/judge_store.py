@@ -108,7 +108,7 @@ class _Pair:
             return None
         return Said(
             "resumes",
-            (f"the new version stores {self._name} in another form with the same meaning"),
+            (f"the new version stores {self._name} in a different form with the same meaning"),
         )
 
     def orphaned(self) -> Said | None:
@@ -120,7 +120,7 @@ class _Pair:
         return Said(
             "silently_wrong",
             (
-                f"the keys of {self._name} have another meaning: the new version never finds "
+                f"the keys of {self._name} have a different meaning: the new version never finds "
                 f"{len(found.only_before)} of {found.before} keys of the old version"
             ),
             self._key_example(),
@@ -198,15 +198,15 @@ class _Pair:
             of_single = found.single_different / found.single
             if of_single >= _OTHER_MEANING:
                 said = self._wrong(
-                    f"the value of {self._name} has another meaning, even for keys with only one "
-                    "row"
+                    f"the value of {self._name} has a different meaning, even for keys with only "
+                    "one row"
                 )
                 return replace(said, is_scaled=True)
             if of_single <= _SAME_SINGLE >= missing / found.before and (
                 of_several >= _OTHER_FUNCTION
             ):
                 return self._wrong(
-                    f"the value of {self._name} comes from another function: only keys with "
+                    f"the value of {self._name} comes from a different function: only keys with "
                     "several rows differ"
                 )
         elif of_several >= _NEARLY_ALL:

@@ -56,7 +56,13 @@ def _verdict(run: StreamsExperiment) -> TwinVerdict:
     if unknown := [s for s in found if s.outcome == "unknown"]:
         return unknown[0]
     if lacking := _lacking(run):
-        return _unknown(lacking, "Do more records (--rows) or real records (--sample) reach it?")
+        return _unknown(
+            lacking,
+            (
+                "Do more records (--rows) or real records (--sample) reach every store and output "
+                "topic?"
+            ),
+        )
     if found:
         why = "; ".join(dict.fromkeys(s.why for s in found))
         return TwinVerdict(outcome="resumes", why=why, mixed=any(s.mixed for s in found))
@@ -91,7 +97,9 @@ def _refused(run: StreamsExperiment) -> TwinVerdict | None:
         why = f"the new version fails on these records, also without old state: {_first(start)}"
         return _unknown(why, _SAMPLE)
     if run.own.how == "refuses" and start.stage in _BY_ITSELF:
-        return _unknown(f"the new version also fails from scratch: {_first(run.own)}", _SAMPLE)
+        return _unknown(
+            f"the new version also fails when it starts from scratch: {_first(run.own)}", _SAMPLE
+        )
     name, _, message = start.causes[0].partition(": ") if start.causes else ("", "", "")
     innermost = start.causes[-1] if start.causes else ""
     return TwinVerdict(
@@ -265,10 +273,10 @@ def _of_stores(run: StreamsExperiment) -> str | None:
     for name in sorted(run.names[0] & run.names[1]):
         old, new = (s.stores.get(name, {}) for s in (run.before_a, run.after_a))
         if (other := _owner(run, name)) is not None:
-            return f"store {name} has the rows of store {other}"
+            return f"store {name} has the rows that store {other} has in the other version"
         common = len(old.keys() & new.keys())
         if old and new and _share(common, old) < 1 - _ORPHANED > _share(common, new):
-            return f"the keys of store {name} have another meaning in the new version"
+            return f"the keys of store {name} have a different meaning in the new version"
     return None
 
 
@@ -301,7 +309,7 @@ def _lacking(run: StreamsExperiment) -> str | None:
     written = sum(len(rows) for rows in run.own.outputs.values())
     updated = sum(run.own.updates.values())
     if written < LEAST_OUT and (run.own.outputs or updated < LEAST_OUT):
-        return f"the records after the restart gave only {plural(written, 'output record')}"
+        return f"the records after the restart produced only {plural(written, 'output record')}"
     for title, start, later in (
         ("old", run.before_a, run.before_a),
         ("new", run.after_a, run.own),
@@ -320,7 +328,7 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     keys = sum(len(found) for found in run.before_a.stores.values())
     why = (
         "after the restart, the new version wrote the same outputs as from scratch "
-        f"({plural(rows, 'record')}); the old version left {plural(keys, 'key')} in its stores"
+        f"({plural(rows, 'record')}). The old version left {plural(keys, 'key')} in its stores"
     )
     differ = [
         name

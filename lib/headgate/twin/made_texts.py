@@ -28,7 +28,7 @@ _CATEGORIES: dict[Any, Callable[[str], bool]] = {
 }
 
 Draw = Callable[[str], str | None]
-"""Gives a text by the name of a column, or of a part of one."""
+"""Returns a text for a column, or for a part of a column, by its name."""
 
 
 @dataclass(slots=True)
