@@ -28,7 +28,7 @@ def read(*texts, query=None):
 def test_two_queries_are_two_whether_in_one_text_or_in_two(form, first, second):
     texts = text(first, form), text(second, form)
     for given in (texts, ("".join(texts),)):
-        with pytest.raises(EvidenceError, match="plans of 2 queries; choose one with --query"):
+        with pytest.raises(EvidenceError, match="plans of 2 queries: choose one with --query"):
             read(*given)
         names = (first, second) if form == "query_extended" else ("plan-1", "plan-2")
         for name, alone in zip(names, texts, strict=True):

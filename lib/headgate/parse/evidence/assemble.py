@@ -233,8 +233,8 @@ def _other_query(reports: Sequence[Report], checkpoint: Checkpoint | None) -> li
         return []
     return [
         (
-            f"the query progress is from query {reports[0].query_id}, but the checkpoint is "
-            f"from {wanted}"
+            f"the query progress is from query {reports[0].query_id}, but the checkpoint is from "
+            f"query {wanted}"
         )
     ]
 

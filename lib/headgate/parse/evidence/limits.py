@@ -255,8 +255,8 @@ def _functions(version: Version) -> str | None:
     if not hidden:
         return None
     return (
-        f"Unknown: what the functions {_listed(sorted(hidden))} do; a plan has only their names. "
-        f"For Python functions run {_CAPTURE}."
+        f"Unknown: the code of the functions {_listed(sorted(hidden))}, because a plan has only "
+        f"their names. For Python functions, run {_CAPTURE}."
     )
 
 

@@ -28,13 +28,13 @@ from headgate.model.dead_letters import (
 )
 
 BACKED_UP_FROM = "headgate.backup.from"
-"""The last header of a backed-up record: topic, partition and offset that it had."""
+"""Last header of a backed-up record: its original topic, partition and offset."""
 ATTEMPTS = "headgate.redrive.attempts"
 KEY = "headgate.redrive.key"
 FROM = "headgate.redrive.from"
 RUN = "headgate.redrive.run"
 FAILED_IN = "__connect.errors.headgate.run"
-"""Header of a record at which a function failed in a run, with the run id."""
+"""Header of a record that made a function fail in a run. The value is the run id."""
 _OWN = frozenset({ATTEMPTS, KEY, FROM, RUN})
 _BACKED_UP = "backed up by Headgate"
 # A class, where older versions write `class: message`.

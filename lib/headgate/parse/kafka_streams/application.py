@@ -22,7 +22,7 @@ from headgate.parse.kafka_streams.topic_lists import by_topic
 from headgate.parse.kafka_streams.topology import Drawn
 
 REUSES_SOURCE = ("all", "reuse.ktable.source.topics")
-"""Values of `topology.optimization` that make a table's own topic its changelog."""
+"""Values of `topology.optimization` that let a table use its source topic as its changelog."""
 
 
 @dataclass(frozen=True, slots=True)

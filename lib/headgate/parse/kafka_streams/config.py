@@ -31,7 +31,7 @@ OWN = frozenset(
         "upgrade.from",
     }
 )
-"""Settings that tell a Kafka Streams application's configuration from any other."""
+"""Settings that only the configuration of a Kafka Streams application has."""
 _ENOUGH = 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 Key = tuple[str | None, str]
-"""A node's identity: the named topology that it is of (mostly None), and its name."""
+"""A node by its named topology (None if the topology has no name) and its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ from headgate.parse.kafka_streams.describe_edges import Arrow
 from headgate.parse.kafka_streams.described import DescribedNode
 
 _ARROWS = {"source": {"-->"}, "processor": {"-->", "<--"}, "sink": {"<--"}}
-"""The arrows that each kind of node is printed with; `none` stands for no neighbour."""
+"""The arrows that Kafka Streams prints for each kind of node, also for a node without neighbours.
+"""
 _HEADINGS = ("Sub-topology: ", "Sub-topologies:", "Global Stores:", "GlobalStore: ")
 # A user may end a topic in `-repartition`, too. That is rarer than a text that breaks off there.
 _OF_ENGINE = re.compile(

@@ -70,7 +70,7 @@ OPERATORS: dict[str, str] = {
     "COGROUPKSTREAM-AGGREGATE": "cogroup_aggregate",
     "COGROUPKSTREAM-MERGE": "cogroup_merge",
 }
-"""The operator of each generated name; what is not here is `unknown` and counts as unread."""
+"""The operator of each generated name. All other names are `unknown` and count as unread."""
 
 PARTS: tuple[tuple[str, str], ...] = (
     ("-repartition-filter", "filter"),
@@ -89,11 +89,11 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("-subscription-response-resolver", "foreign_key_resolve"),
     ("-cogroup-merge", "cogroup_merge"),
 )
-"""Endings that Kafka Streams puts behind a name that the code gave, and the part they mean."""
+"""Suffixes that Kafka Streams adds to a custom name, and the operator that each suffix means."""
 _COGROUP_PART = re.compile(r"-cogroup-agg-\d+$")
 
 _MOST_NAMES = 1 << 16
-"""How many names are remembered: each is asked for about ten times while a version is read."""
+"""Maximum number of cached names. Reading a version needs each name about ten times."""
 STORES: tuple[tuple[str, str], ...] = (
     ("KSTREAM-AGGREGATE-STATE-STORE", "aggregate"),
     ("KSTREAM-REDUCE-STATE-STORE", "reduce"),
@@ -104,7 +104,7 @@ STORES: tuple[tuple[str, str], ...] = (
     ("KSTREAM-TOTABLE-STATE-STORE", "to_table"),
     ("COGROUPKSTREAM-AGGREGATE-STATE-STORE", "cogroup_aggregate"),
 )
-"""Whose generated store tells what a processor is that the code named."""
+"""Generated store names that show the operator of a node with a custom name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from headgate.parse.kafka_streams.generated_names import generated, operator_of,
 from headgate.parse.kafka_streams.internal_topics import Joint
 
 UNREAD = frozenset({"unknown", "processor", "stateful_processor"})
-"""Words that say that a node was not read: its name is the code's own, or no release's."""
+"""Operators of unread nodes: nodes with a custom name, or with a name of no known release."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from headgate.model.topic_schema import (
 )
 
 DEEPEST = 40
-"""Fields nested deeper are not listed; the rules go as deep as the schema does."""
+"""Maximum depth of listed fields. The rules also check deeper fields."""
 MOST_FIELDS = 20_000
 
 

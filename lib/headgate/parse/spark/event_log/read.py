@@ -124,7 +124,7 @@ class EventLogReader:
         for at in self._cut:
             out.append(
                 f"{at.path}:{at.line}: the event log ends early at this line ({at.reason}). "
-                "Headgate read the lines before"
+                "Headgate read only the earlier lines"
             )
         return out
 

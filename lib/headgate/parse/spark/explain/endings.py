@@ -51,7 +51,7 @@ _HAS_INPUT = re.compile(
     r"|ColumnarToRow|CollectMetrics|CTERelationDef|InMemoryTableScan|InMemoryRelation|\w+AndProject"
     r"|WithCTE|SparkScriptTransformation)$"
 )
-"""Operators that are no leaves: the last row of a tree is one."""
+"""Operators with an input: if the last row of a plan has one of these, the plan is truncated."""
 
 _FORMATS = (*(FILE_FORMATS - {"file"}), "binaryFile", "kafka", "rate")
 _FORMAT = re.compile(r"^\[.*\] (?P<format>\w+)$", re.DOTALL)
@@ -105,7 +105,7 @@ _ENDS = {
     "TransformWithStateInPySpark": r"(?:true|false), (?:true|false), \[.*\]",
     "UpdateEventTimeColumn": rf"s, {_TIME}",
 }
-"""How the last line of an operator's details ends, by the operator."""
+"""Patterns of the last line of an operator's details, by operator."""
 _LISTS = frozenset(("Output", "Input", "Keys", "Functions", "Results"))
 _BARE = frozenset(("Union",))
 _SCANNED = tuple(
@@ -160,7 +160,7 @@ _CUT_LEAVES: Mapping[str, Callable[[str], bool]] = {
     "LocalTableScan": lambda detail: not detail.endswith("]"),
     **dict.fromkeys(("MicroBatchScan", "ContinuousScan", "RealTimeStreamScan"), _cut_scan),
 }
-"""Which leaves tell by their text that they break off."""
+"""Checks whether the text of a leaf is truncated, by operator."""
 
 
 def cut_details(

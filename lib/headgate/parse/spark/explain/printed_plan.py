@@ -9,7 +9,7 @@ from typing import Any
 from headgate.text.secrets import mask_options, mask_text, may_hold_secrets
 
 PHYSICAL = frozenset(("physical", "formatted", "executed"))
-"""The forms that show exchanges and state stores."""
+"""Plan forms that show exchanges and state stores."""
 _WITH_OPTIONS = ("Write", "Streaming", "Scan", "Relation", "Save", "Append", "Overwrite", "Batch")
 
 

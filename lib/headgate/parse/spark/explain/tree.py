@@ -173,7 +173,7 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
     if not cut:
         return ()
     return (
-        f"the {form} plan is truncated: {cut} fields are missing; raise "
+        f"the {form} plan is truncated: {cut} fields are missing. Raise "
         "spark.sql.debug.maxToStringFields and print the plan again",
     )
 

@@ -61,7 +61,7 @@ _FORMS = {
     "filter": "{0} FILTER (WHERE {1})",
     "distinct": "distinct {0}",
 }
-"""How a term of each kind is written."""
+"""Text template for each kind of term."""
 
 
 def _text(kind: str, name: str, args: list[str]) -> str:

@@ -23,7 +23,7 @@ _OBJECTS = frozenset(
         "append_columns_with_object",
     )
 )
-"""Steps between rows and objects: the optimiser takes pairs of them away."""
+"""Operators that convert between rows and objects. The optimizer removes pairs of these."""
 _FOLDED = frozenset(("project", "filter", "exchange", "sort", "observe")) | _OBJECTS
 _RANDOM = re.compile(r"\b(?:rand|randn|uuid|monotonically_increasing_id|spark_partition_id)\(")
 

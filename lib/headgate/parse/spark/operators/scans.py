@@ -13,7 +13,7 @@ from headgate.parse.spark.operators.relation import Column, Relation, begins
 _LOCATION = re.compile(r"Location: \w+ ?(?:\(\d+ paths\))?\[(?P<path>[^\],]*)")
 _KAFKA_RELATION = re.compile(r"KafkaRelation\(strategy=\w+\[(?P<topics>[^\]]*)\][^)]*\)")
 _TABLE_OF_TOPICS = "kafka:"
-"""What a capture writes for the address of a batch read of Kafka, which it does not make."""
+"""Prefix of the location that a capture writes for a batch read of Kafka."""
 _V2_FORMATS = {
     "KafkaTable": "kafka",
     "KafkaScan": "kafka",

@@ -26,7 +26,7 @@ _HANDED = (
 )
 _TYPED = ("MapElements", "MapPartitions", "AppendColumns", "FlatMapGroups", "CoGroup")
 TYPED_STEP = "typed steps"
-"""What stands for Scala's and Java's functions over objects, whose names are made up each time."""
+"""Name of all Scala and Java functions over objects, because their real names change every time."""
 
 
 def user_functions(plans: Sequence[Plan]) -> tuple[str, ...]:

@@ -209,7 +209,7 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
     if query is None or query in others:
         told = "" if query is None else f", but no plan names {query}"
         plans = f"the evidence has plans of {len(groups)} queries{told}"
-        sentence = f"{plans}; choose one with --query"
+        sentence = f"{plans}: choose one with --query"
         raise QueryChoiceError(sentence, listed, of_plans=True)
     sentence = f"the evidence has no query {query!r}, only plans of"
     raise QueryChoiceError(sentence, listed, of_plans=True)

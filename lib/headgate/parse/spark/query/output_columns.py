@@ -23,7 +23,7 @@ from headgate.parse.spark.query.packed_columns import Call, arguments, writer_in
 from headgate.parse.spark.state.expected_schema import column_types
 
 BEST = ("json", "analyzed", "formatted", "physical", "optimized", "executed")
-"""Forms by how much they tell of an output; a parsed plan has no columns yet."""
+"""Plan forms by how well they show the output, best first. A parsed plan shows no columns."""
 _BARE = re.compile(r"^[^()\s]*#(\d{1,18})L?(?:-T\d+ms)?$")
 _STRUCT = re.compile(r"^(?:named_)?struct\(.*\)$", re.S)
 _DEEPEST = 40

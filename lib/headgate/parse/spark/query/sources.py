@@ -21,8 +21,8 @@ _HIDDEN = (
 )
 _OPTION = "option."
 _UNSETTLED = (
-    "the plan has {} scans, but doesn't show which ones are streams and which static tables: add "
-    "the logical plan, query progress or the checkpoint"
+    "the plan has {} scans, but doesn't show which ones are streams and which are static tables: "
+    "add the logical plan, query progress or the checkpoint"
 )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 SCHEMA = 1
-"""Of the lines: a driver writes it, a reader takes no other."""
+"""Version of the record format. Headgate reads only this version."""
 PART = re.compile(
     r"(?P<query>[0-9a-f-]{36})_(?P<begun>\d{8}T\d{9}Z)_(?P<run>[0-9a-f]{8})_(?P<number>\d{6})\.jsonl"
 )
-"""A file's name: query id, when the watch first heard of the run, the run, the part."""
+"""Name of a file: query id, time when the watch first saw the run, run id, part number."""
 _BEGIN = re.compile(rb'^\s*\{\s*"headgate"\s*:\s*"watch"\s*,')
 
 

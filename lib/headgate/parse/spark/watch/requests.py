@@ -17,9 +17,9 @@ from headgate.parse.spark.watch.mark import SCHEMA
 STOP = "stop"
 EVENT = "request"
 FOLDER = ".control"
-"""Below a watch's folder: one file a request, named after its nonce."""
+"""Subfolder of the watch folder, with one file for each request. The nonce is the file name."""
 LONGEST = 600.0
-"""Seconds that a request may hold: one that holds longer is refused."""
+"""Maximum validity of a request in seconds. Headgate rejects a request with a longer validity."""
 LARGEST = 8 << 10
 _FIELDS = ("do", "id", "runId", "nonce", "expires")
 
