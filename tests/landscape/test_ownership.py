@@ -120,7 +120,7 @@ def test_the_topology_of_a_streams_group_proves_but_for_inputs_that_serve_as_cha
     }
     unknown = ownership(Registry(), {}, cluster(topics, [group]))["my-app-s-changelog"]
     assert (unknown.application, unknown.owner) == ("my-app", None)
-    assert unknown.proof.endswith("; no pipeline has application id my-app")
+    assert unknown.proof.endswith(", but no pipeline has application id my-app")
 
 
 def test_commits_prove_for_repartition_topics_under_the_groups_own_id_only():

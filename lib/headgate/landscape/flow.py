@@ -11,7 +11,7 @@ from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode
 
 Graph = nx.DiGraph
 CROSSING = "crossing"
-"""Edge attribute: 1 where an edge joins a topic with a pipeline or a group, 0 inside one."""
+"""Edge attribute: 1 between a topic and a pipeline or group, 0 inside a pipeline or group."""
 
 
 def flow(landscape: Landscape) -> nx.DiGraph[str]:

@@ -221,7 +221,7 @@ def _ownership(
         return replace(found, candidates=candidates, proof=f"contradictory evidence: {said}")
     ((application, proof),) = proofs.items()
     owner = ids.get(application)
-    said = proof if owner else f"{proof}; no pipeline has application id {application}"
+    said = proof if owner else f"{proof}, but no pipeline has application id {application}"
     return replace(found, application=application, owner=owner, proof=said)
 
 

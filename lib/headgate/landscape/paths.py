@@ -14,7 +14,7 @@ from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode
 Ends = str | Iterable[str]
 """A node id, `pipeline:NAME` for all nodes of a pipeline, or several node ids."""
 FAR = 1_000_000
-"""A step between pipelines and topics outweighs any way inside one."""
+"""Weight of an edge between a pipeline and a topic: more than any path inside a pipeline."""
 
 
 @dataclass(frozen=True, slots=True)

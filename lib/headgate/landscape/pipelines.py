@@ -26,7 +26,7 @@ STAND_IN = "pipeline"
 
 
 Positions: TypeAlias = tuple[tuple[PartitionLag, ...], str | None, str | None]
-"""Positions, where they come from, and when they were true."""
+"""Positions, their source, and their time."""
 
 
 @dataclass(frozen=True, slots=True)

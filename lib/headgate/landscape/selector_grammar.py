@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from headgate.errors import SelectorError
 
 ALL = -1
-"""As many steps as there are."""
+"""No limit on the number of steps."""
 MOST_DIGITS = 9
 _BEFORE = re.compile(r"(?P<at>@)?(?P<plus>(?P<steps>[0-9]*)\+)?(?:(?P<method>[A-Za-z_-]+):)?")
 _AFTER = re.compile(r"\+(?P<steps>[0-9]*)\Z")
 _QUOTED = "\0"
-"""Stands for a quoted character where operators are looked for; a bare NUL is no operator."""
+"""Placeholder for a quoted character while the parser looks for operators."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from headgate.text.near_names import near_names
 Pairs = Iterator[tuple[str, str]]
 NEAR = 3
 LONGEST = 60
-"""Longer names are not compared: finding near ones takes the square of their length."""
+"""Maximum length of names in suggestions, because the comparison takes quadratic time."""
 
 STATES = ("unused", "unread", "unwritten", "unowned", "undeclared")
 STATUSES = ("running", "stopped", "failed", "unknown")
@@ -38,14 +38,14 @@ METHODS: Mapping[str, str] = {
     "state": "topics that are unused (neither written nor read), unread or unwritten, internal"
     " topics that are unowned, and groups that are undeclared",
 }
-"""Every method with what it selects, in the order that help shows."""
+"""What each method selects, in the order of the help."""
 CLOSED: Mapping[str, tuple[str, ...]] = {
     "engine": tuple(Engine),
     "kind": tuple(LandscapeKind),
     "status": STATUSES,
     "state": STATES,
 }
-"""Methods whose values are known beforehand: a right one may select nothing."""
+"""Methods with a fixed list of values. A valid value may select nothing."""
 THINGS = {
     "topic": "topic",
     "pipeline": "pipeline",

@@ -9,7 +9,7 @@ from enum import StrEnum
 from headgate.model.kafka_streams import GroupSubtopology
 
 CLOCKS = timedelta(seconds=30)
-"""How far the clocks of producers, brokers, Spark and Headgate may be apart."""
+"""Maximum difference between the clocks of producers, brokers, Spark and Headgate."""
 
 
 class GroupType(StrEnum):

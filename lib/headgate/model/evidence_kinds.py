@@ -64,7 +64,7 @@ class EvidenceKind(StrEnum):
 
 
 TRIED = tuple(kind.words for kind in EvidenceKind if kind.in_content)
-"""What the content of a file is tried as."""
+"""Kinds of evidence that Headgate recognizes by the content of a file."""
 LOGS = frozenset(kind for kind in EvidenceKind if kind.is_log)
 HISTORIES = frozenset(kind for kind in EvidenceKind if kind.has_history)
 OF_KAFKA_STREAMS = frozenset(kind for kind in EvidenceKind if kind.engine is _STREAMS)

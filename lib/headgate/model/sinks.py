@@ -15,13 +15,13 @@ class BatchIds(StrEnum):
     """What a sink does with a batch whose number it has written before."""
 
     WRITES = "writes"
-    """It writes the batch again."""
+    """The sink writes the batch again."""
     DROPS_OF_QUERY = "drops_of_query"
-    """It drops the batch if the same query id wrote that number."""
+    """The sink drops the batch if the same query id wrote that batch number."""
     DROPS = "drops"
-    """It drops the batch, whichever query wrote that number."""
+    """The sink drops the batch, no matter which query wrote that batch number."""
     BY_FUNCTION = "by_function"
-    """The user's function decides."""
+    """The user's function decides whether to write the batch again."""
     UNKNOWN = "unknown"
 
 
@@ -147,7 +147,7 @@ SINK_FORMATS = (
 )
 
 FILE_FORMATS = frozenset(s.format for s in SINK_FORMATS if s.is_files)
-"""What Spark's file sink writes, and `file` for whichever of them."""
+"""Formats that Spark's file sink writes. `file` stands for any of these."""
 
 _BY_NAME = {name.lower(): s for s in SINK_FORMATS for name in (s.format, *s.names)}
 

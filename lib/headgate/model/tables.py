@@ -100,6 +100,6 @@ class LaterChanges:
         """Say that an undo would lose them; `title` is the table."""
         return (
             f"{plural(self.count, 'row')} of {title} changed after the run, for example "
-            f"{self.sample}. The undo would lose these changes. Restore what the run wrote, or "
-            "keep the results"
+            f"{self.sample}. The undo would lose these changes. Restore the rows that the run "
+            "wrote, or keep the results"
         )

@@ -72,7 +72,7 @@ class Effect(IntEnum):
 
 
 NO_DEFAULT = "—"
-"""Shown where a field has no default, which is not the same as a default of null."""
+"""Shown if a field has no default. A default of null is something else."""
 
 
 @dataclass(frozen=True, slots=True)
