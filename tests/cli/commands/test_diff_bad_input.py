@@ -81,9 +81,9 @@ def test_the_checkpoint_of_another_query_is_said():
     other = CASES / "spark" / "kafka_topic_add" / "before" / "checkpoint"
     answer = diff([other], [CASES / "spark" / "join_key_add" / "after"])
     assert answer["outcome"] == "refuses"
-    assert "is this the checkpoint of another pipeline?" in answer["warnings"][0]
+    assert "Check that both belong to the same pipeline." in answer["warnings"][0]
     kept = diff([MIN / "before"], [MIN / "after"])
-    assert "another pipeline" not in str(kept["warnings"])
+    assert "same pipeline" not in str(kept["warnings"])
 
 
 def test_a_checkpoint_beside_the_progress_of_another_query_is_said():

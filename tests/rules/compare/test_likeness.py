@@ -30,7 +30,7 @@ CHANGED = {
     "agg_min_to_max": "(max(s0.v) -> min(s0.v), AGG002)",
     "agg_add_column": "STA002",
     "agg_key_rename": "The output no longer has the field kk",
-    "agg_map_add": "Stateless operator project was removed (v -> none, TRF001)",
+    "agg_map_add": "The stateless operator project was removed (v -> none, TRF001)",
     "dedup_within_wm_delay": "(1 minutes -> 10 seconds, WMK002)",
     "kafka_topic_change": "KAF001",
     "kafka_max_offsets": "Option maxoffsetspertrigger changed",

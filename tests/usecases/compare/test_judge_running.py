@@ -53,7 +53,7 @@ def test_another_version_is_named_with_what_differs(context, tmp_path):
     assert found.differs == (
         "Stored values were computed with the old expression, and new rows use the new one"
         " (sum((s0.v * 10)) -> sum(s0.v), AGG003)",
-        "Stateless operator project was removed (v -> none, TRF001)",
+        "The stateless operator project was removed (v -> none, TRF001)",
     )
 
 

@@ -210,12 +210,12 @@ def _change(was: Node | None, now: Node | None, feeding: frozenset[str]) -> Tran
     verb = "was added" if was is None else "was removed" if now is None else "changed"
     node: Node = now or was  # type: ignore[assignment]
     word = node.operator.replace("_", " ")
-    what = "Static table" if node.kind is NodeKind.SOURCE else f"Stateless operator {word}"
+    what = "static table" if node.kind is NodeKind.SOURCE else f"stateless operator {word}"
     return TransformChange(
         before=was.id if was else None,
         after=now.id if now else None,
         was=was.label if was else None,
         now=now.label if now else None,
         feeds_state=any(n is not None and n.id in feeding for n in (was, now)),
-        sentence=f"{what} {verb}.",
+        sentence=f"The {what} {verb}.",
     )

@@ -82,9 +82,9 @@ _DO_ALL_INSTANCES = (
 def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With topology.optimization, a table is restored from its source topic and has no changelog.
 
-    If you switch it on, the old changelog stays on the cluster, and the source topic's retention
-    decides what can be restored. If you switch it off, the new changelog gets only new updates, so
-    older rows are only on the local disk.
+    If you switch it on, the source topic's retention decides which rows can be restored. The old
+    changelog remains on the cluster. If you switch it off, the new changelog gets only new updates.
+    Older rows are then only on the local disk.
     """
     for pair, was, now in kept(c):
         if not was.restored_from and now.restored_from:

@@ -129,8 +129,8 @@ _IF_OLD_RECORDS = (
     "application id."
 )
 _DO_THEY_DROP = (
-    "Do the changed operators drop or change rows of the table? If so, {now} subtracts values "
-    "that it never added, and its results are wrong."
+    "Do the changed operators drop or change rows of the table? If so, the aggregation in {now} "
+    "subtracts values that it never added, and its results are wrong."
 )
 
 
@@ -205,8 +205,8 @@ _IF_ITS_KIND = (
     "If the store's kind or types changed, give the store another name and replay the inputs."
 )
 _IS_STILL_THE_SAME = (
-    "Is {now} still the same kind of table (plain, windowed, session), with the same window "
-    "and the same key and value types?"
+    "Is {now} still the same kind of table (plain, windowed or session)? Are its window, key "
+    "type and value type still the same?"
 )
 
 

@@ -161,8 +161,7 @@ _FOR_A_DAY = f"{_SET_TO_THE_TIME}. To cover one day, keep {{batches:,}} batches.
 def short_rewind_window(s: Subject) -> Iterator[Problem]:
     """The checkpoint keeps offsets and state only for its newest batches.
 
-    You can roll back a faulty deployment without a replay only while the checkpoint still has a
-    batch from before the deployment.
+    To roll back a faulty deployment without a replay, you need a batch from before the deployment.
     """
     kept = _retained(s)
     if not s.stateful or kept is None:

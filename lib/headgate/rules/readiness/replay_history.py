@@ -29,8 +29,8 @@ _HOW_FAR_BACK = "How old are the oldest records that the state includes?"
 def input_history_too_short(s: Subject) -> Iterator[Problem]:
     """The state may include records that its input topics no longer have.
 
-    After a reset, or with a new checkpoint, the state is rebuilt only from the records that are
-    left, so results are too small.
+    A reset or a new checkpoint rebuilds the state only from the remaining records, so results are
+    too small.
     """
     if s.cluster is None or not s.has_state:
         return

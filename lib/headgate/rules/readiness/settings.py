@@ -64,7 +64,7 @@ def safety_check_disabled(s: Subject) -> Iterator[Problem]:
             )
 
 
-_SET_THEM_ONLY = "Set these settings only in the query's own code, with these values."
+_SET_THEM_ONLY = "Set these settings to these values in the query's own code, and nowhere else."
 _DOES_THE_QUERY = "Are these settings set in the query's own code, or only on its cluster?"
 
 
@@ -78,8 +78,8 @@ _DOES_THE_QUERY = "Are these settings set in the query's own code, or only on it
 def settings_not_pinned(s: Subject) -> Iterator[Problem]:
     """The checkpoint doesn't pin some settings that change the query's results.
 
-    If another cluster, image or default changes them, the query resumes with different results, and
-    mixes them with its old state.
+    If another cluster, image or default changes these settings, the query resumes with different
+    results. Its state then mixes old and new results.
     """
     told = {k: v for k, v in s.version.settings.items() if k in _MEANING and v != _MEANING[k]}
     if not reads_time_zone(_expressions(s)):

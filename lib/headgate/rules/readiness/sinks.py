@@ -84,7 +84,8 @@ def foreach_sink(s: Subject) -> Iterator[Problem]:
 
 _FOR_A_REPLAY = (
     "For a replay, use a new output folder together with a new checkpoint. Then switch the "
-    "consumers to the new folder. A Delta or Iceberg table lets a new query replay in place."
+    "consumers to the new folder. With a Delta or Iceberg table, a new query can replay into the "
+    "same table."
 )
 
 

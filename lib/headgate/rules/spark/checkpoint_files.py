@@ -65,9 +65,9 @@ def previous_offsets_missing(c: Comparison) -> Iterator[RuleResult]:
 
 
 _RESTORE_THE_MISSING_OFFSETS = (
-    "Restore the missing files in `offsets` from a copy. If there is no copy, stop the query, then "
-    "delete the `commits` files of the newest batch in `offsets` and of all later batches. Spark "
-    "reprocesses the newest batch in `offsets`."
+    "Restore the missing files in `offsets` from a copy. If there is no copy, stop the query. "
+    "Then delete the files in `commits` for the newest batch in `offsets` and for all later "
+    "batches. Spark reprocesses the newest batch in `offsets`."
 )
 
 

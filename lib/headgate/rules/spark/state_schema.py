@@ -31,7 +31,7 @@ _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w
 
 
 _GROUP_BY_AN_EXPRESSION = (
-    "Group by an expression that gives equal values the same bytes, such as lower(column), "
+    "Group by an expression that returns the same bytes for equal values, such as lower(column), "
     "and start with a new checkpoint."
 )
 

@@ -105,8 +105,9 @@ _KEEP_THE_STORED = f"Keep the stored type, widen it, {_OR_REPLAY}."
 def avro_value_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding Spark resolves stored values against the new schema by field name.
 
-    Fields may be added, removed, reordered and widened (int to long, float or double; long to float
-    or double; float to double). Spark fails if a type changes in another way.
+    Fields may be added, removed, reordered and widened. Widening is possible from int to long,
+    float or double, from long to float or double, and from float to double. Spark fails if a type
+    changes in another way.
     """
     if check_is_off(c):
         return

@@ -61,7 +61,10 @@ def type_not_promoted(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH102",
     AVRO_SPEC,
-    remedy="Give the field a default (optional field: a union with null, and the default null).",
+    remedy=(
+        "Give the field a default. For an optional field, use a union with null and the default "
+        "null."
+    ),
 )
 def field_without_default(pair: Pair) -> Iterator[Breach]:
     """If a record lacks a field, Avro uses the default of the reader schema.

@@ -289,7 +289,7 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
     run = here.enqueue(plan)
     with pytest.raises(StepError, match="doesn't run the version that the plan checked") as error:
         here.execute(run, plan)
-    assert "Stateless operator project was removed (v -> none, TRF001)" in str(error.value)
+    assert "The stateless operator project was removed (v -> none, TRF001)" in str(error.value)
     assert f"To roll back, run `headgate undo {run}`" in str(error.value)
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)

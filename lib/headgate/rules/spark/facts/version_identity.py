@@ -11,7 +11,7 @@ from headgate.rules.core.rule import Comparison
 from headgate.rules.core.source_names import family, location
 from headgate.rules.core.upstream import transforms
 
-_ANOTHER = "is this the checkpoint of another pipeline?"
+_ADVICE = "Check that both belong to the same pipeline."
 
 
 def unrelated_versions(before: Version, after: Version) -> Iterator[str]:
@@ -33,7 +33,7 @@ def unrelated_versions(before: Version, after: Version) -> Iterator[str]:
     if is_other:
         yield (
             f"The old version reads {_shown(old)}, and the new version reads {_shown(new)}. The "
-            f"two versions share no stateful operators or stores: {_ANOTHER}"
+            f"two versions share no stateful operators or stores. {_ADVICE}"
         )
 
 
