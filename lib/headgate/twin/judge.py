@@ -98,7 +98,7 @@ def _stopped(run: Experiment) -> TwinVerdict | None:
     if run.before_a.late or own_is_late or run.resumed.late or any(c.late for c in controls):
         return _unknown(
             ("a version did not process all rows within --timeout"),
-            "Does a longer --timeout give enough time?",
+            "Is a longer --timeout enough?",
         )
     if run.before_a.error is None:
         return None

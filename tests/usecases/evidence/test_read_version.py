@@ -114,7 +114,7 @@ def test_a_stored_version_without_a_name_has_its_pipelines(context):
 
 
 UNREAD = {
-    b"\x28\xb5\x2f\xfd...": "zstd data that does not start with a complete event",
+    b"\x28\xb5\x2f\xfd...": "zstd data that doesn't start with a complete event",
     b'{"Event":"SparkListenerLogStart","Spark Version":"4.2.0"}\n': (
         "the event log of an application without streaming queries"
     ),

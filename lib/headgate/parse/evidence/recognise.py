@@ -107,7 +107,7 @@ def not_read_yet(data: bytes) -> str | None:
     """Return what the bytes are where nothing that is known is in them: packed, or broken JSON."""
     for magic, packing in _PACKED.items():
         if data.startswith(magic):
-            return f"{packing} data that does not start with a complete event of an event log"
+            return f"{packing} data that doesn't start with a complete event of a Spark event log"
     text = (_text(data) or "").lstrip("\ufeff \t\r\n")
     if text[:1] in ("{", "["):
         try:
