@@ -16,8 +16,8 @@ def unseen(c: Comparison) -> Iterator[str]:
         yield f"The evidence doesn't show the Spark version, so Headgate assumes {c.spark.text}."
     elif not c.spark.measured:
         yield (
-            f"Headgate was not tested with Spark {c.spark.text}, so it uses the rules for Spark "
-            "4.2.0."
+            f"Headgate was not tested with Spark {c.spark.text}. The outcomes are based on tests "
+            "with Spark 3.5, 4.0 and 4.2."
         )
     for side, version in (("old", c.before), ("new", c.after)):
         if version.sink is None or not version.sink.format:

@@ -80,7 +80,6 @@ _ARE_ALL_STORES = "Are all stores in memory? If so, this folder contains no stat
 )
 def state_in_tmp(s: Subject) -> Iterator[Problem]:
     """The state directory is a folder for temporary files, which restarts and clean-up jobs empty.
-    Two applications on one machine share this folder.
 
     Kafka Streams then restores all state from the changelogs.
     """
@@ -256,8 +255,8 @@ _SET_IT_TO_EARLIEST = (
 def starts_at_latest_offset(s: Subject) -> Iterator[Problem]:
     """The application reads partitions without a committed offset from the latest offset.
 
-    A new application id, expired offsets and added partitions have no committed offset. Kafka
-    Streams silently skips the earlier records of these partitions.
+    Partitions have no committed offset if they are new, after offsets expired, and under a new
+    application id. Kafka Streams silently skips the earlier records of these partitions.
     """
     keys = ("main.consumer.auto.offset.reset", "consumer.auto.offset.reset", "auto.offset.reset")
     found = next(((k, v) for k in keys if (v := s.config(k))), None)

@@ -20,7 +20,7 @@ MANY_ROWS = 1_000_000
 LARGE_BYTES = 1_000_000_000
 """State size that is too large for HDFSBackedStateStoreProvider, which uses the executors' heap."""
 _GUIDE = "Spark documentation: Structured Streaming programming guide"
-_NO_FUNCTION = "Does the function remove a key's state once it no longer needs it?"
+_NO_FUNCTION = "Does the function remove the state of keys that it no longer needs?"
 _BY_KIND = {
     OperatorKind.DEDUPLICATE: (
         (

@@ -142,7 +142,8 @@ def source_reads_another_cluster(c: Comparison) -> Iterator[RuleResult]:
                 before=option(source, "kafka.bootstrap.servers"),
                 after=cluster.bootstrap,
                 because=(
-                    "The source's bootstrap servers aren't those of the cluster that Headgate read."
+                    "The source's bootstrap servers differ from those of the cluster that "
+                    "Headgate read."
                 ),
                 question=_DOES_THIS_SOURCE,
                 rollback=Rollback.UNKNOWN,

@@ -18,7 +18,7 @@ _QUESTIONS = {
         "skips their rows and marks the files as processed."
     ),
     _S + "files.ignoreMissingFiles": (
-        "Are any files missing that the source has listed? With ignoreMissingFiles=true, Spark "
+        "Were files deleted after the source listed them? With ignoreMissingFiles=true, Spark "
         "silently marks missing files as processed."
     ),
     _S + "streaming.disabledV2MicroBatchReaders": (

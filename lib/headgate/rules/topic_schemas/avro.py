@@ -99,8 +99,8 @@ def type_name_changed(pair: Pair) -> Iterator[Breach]:
     aliases = reader.props.get("aliases") or ()
     if reader.name != writer.name and writer.fullname not in _full(aliases, reader):
         because = (
-            f"The reader schema names the type {reader.fullname}, the writer schema "
-            f"{writer.fullname}."
+            f"The type is {reader.fullname} in the reader schema and {writer.fullname} in the "
+            "writer schema."
         )
         yield Breach(pair.path, reader.fullname, writer.fullname, because)
 
