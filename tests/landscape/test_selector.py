@@ -115,7 +115,7 @@ def test_what_is_excluded_is_taken_away():
         ("@orders+", 8, "don't combine `@` with `+`"),
         ("@+orders", 2, "don't combine `@` with `+`"),
         ("@2+orders", 2, "don't combine `@` with `+`"),
-        ('orders "ord', 8, 'the quote " has no closing quote'),
+        ('orders "ord', 8, 'missing closing quote "'),
         ("''", 1, "expected a name"),
         ("\0", 1, "has the name"),
     ],

@@ -158,7 +158,7 @@ class _Reader:
         empty = True
         while (c := self._peek()) != quote:
             if not c:
-                raise self._fail(f"the quote {quote} has no closing quote", opened)
+                raise self._fail(f"missing closing quote {quote}", opened)
             if c == "\\" and self.expression[self.at + 1 : self.at + 2] in ("\\", '"', "'"):
                 self.at += 1
                 c = self._peek()

@@ -151,8 +151,10 @@ class _Pair:
             if column in after and not grid <= after[column]:
                 return Said(
                     "silently_wrong",
-                    f"the windows of {self._name} start at other times: no new row is added to the "
-                    "windows of the old version",
+                    (
+                        f"the windows of {self._name} start at different times: no new row is "
+                        "added to the windows of the old version"
+                    ),
                     self._key_example(),
                 )
         return None

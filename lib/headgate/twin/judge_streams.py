@@ -338,7 +338,7 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     if differ:
         why += (
             f". Store {' and '.join(sorted(differ))} differs from a start from scratch, so "
-            "interactive queries return other rows"
+            "interactive queries return different rows"
         )
     return TwinVerdict(outcome="resumes", why=why, mixed=bool(differ), is_exact=not differ)
 

@@ -96,7 +96,7 @@ def _internal(pieces: Sequence[Piece], problems: list[str]) -> tuple[InternalTop
             known = found.setdefault(topic.name, topic)
             if known.partitions != topic.partitions:
                 problems.append(
-                    f"{topic.name} has {known.partitions} partitions in one list, but "
+                    f"{topic.name} has {known.partitions} partitions in the first list, but "
                     f"{topic.partitions} in {piece.path}: Headgate uses {known.partitions}"
                 )
     return tuple(found[name] for name in sorted(found))
@@ -108,7 +108,7 @@ def _inputs(pieces: Sequence[Piece], problems: list[str]) -> dict[str, int]:
         for name, partitions in (piece.value.inputs or {}).items():
             if found.setdefault(name, partitions) != partitions:
                 problems.append(
-                    f"input {name} has {found[name]} partitions in one list, but {partitions} in "
-                    f"{piece.path}: Headgate uses {found[name]}"
+                    f"input {name} has {found[name]} partitions in the first list, but "
+                    f"{partitions} in {piece.path}: Headgate uses {found[name]}"
                 )
     return found
