@@ -147,13 +147,13 @@ def test_another_meaning_shows_in_keys_of_one_row():
 def test_another_function_shows_only_in_keys_of_several_rows():
     few = {k[0].lower(): 1 for k in KEYS[:12]}
     found = judge(run(after=lambda n: (n + (n >= 12) * 7, 1000 - n), words=few, own=OTHER_OUT))
-    assert found.outcome == "silently_wrong" and "another function" in found.why
+    assert found.outcome == "silently_wrong" and "different function" in found.why
 
 
 def test_another_form_whose_output_is_equal_resumes():
     touched = {SAVE: store(lambda n: (n, n))}
     found = judge(run(after=lambda n: (n + 1, n + 1), state_resumed=touched))
-    assert found.outcome == "resumes" and "another form" in found.why
+    assert found.outcome == "resumes" and "different form" in found.why
 
 
 def test_append_that_becomes_update_is_wrong():

@@ -68,7 +68,7 @@ def test_the_checkpoint_keeps_the_watermark_policy(twin):
     """Whatever the new version sets: its own run over all rows takes the old policy, too."""
     found = twin("slower_port", "faster_port")
     assert (found.verdict.outcome, found.report.outcome.word) == ("resumes", "no_effect")
-    assert "equal state" in found.verdict.why
+    assert "the same state" in found.verdict.why
 
 
 @pytest.mark.long
