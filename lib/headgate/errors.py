@@ -160,8 +160,8 @@ class BuildError(CaptureError):
     """A version's own function failed, or did not return, so a twin run can't decide anything."""
 
     next_step = (
-        "Change the code: a twin run builds the query or topology without servers and tables. "
-        "For more time, raise --timeout."
+        "A twin run builds the query or topology without servers and tables: change code that "
+        "needs them. If the function only needs more time, raise --timeout."
     )
 
 

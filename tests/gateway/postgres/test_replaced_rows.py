@@ -161,10 +161,10 @@ def test_keys_that_identify_no_row_change_nothing(database, tables, odd, staged,
 def test_what_an_undo_needs_is_missed(database, tables, odd):
     tables.replace_rows(odd)
     database.execute("DROP TABLE headgate_before_1")
-    with pytest.raises(RefusedError, match="headgate_before_1 of the run is gone"):
+    with pytest.raises(RefusedError, match="headgate_before_1 of the run no longer exists"):
         tables.later_changes(odd)
     database.execute("DROP TABLE headgate_after_1")
-    with pytest.raises(RefusedError, match="headgate_after_1 of the run is gone"):
+    with pytest.raises(RefusedError, match="headgate_after_1 of the run no longer exists"):
         tables.restore_rows(odd)
 
 

@@ -400,7 +400,7 @@ def test_damage_is_found(writer, context):
     file.unlink()
     assert damage(point, {}) == f"{file} is missing"
     file.write_bytes(b"short")
-    assert damage(point, {}) == f"{file} has 5 bytes, not 100"
+    assert damage(point, {}) == f"{file} has 5 bytes instead of 100"
 
 
 @pytest.mark.parametrize(

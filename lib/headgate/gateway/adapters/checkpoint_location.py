@@ -94,8 +94,8 @@ class RemoteCheckpointAdapter:
     def _writable(self, location: str) -> None:
         if not is_made_place(location, self._context.registry):
             raise StepError(
-                f"Headgate didn't switch the checkpoint to {location}: no run creates such "
-                "a path. Run `headgate plan` again"
+                f"Headgate didn't change {location}: a run may change only checkpoints at numbered "
+                "locations, such as CHECKPOINT.2. Run `headgate plan` again"
             )
 
 

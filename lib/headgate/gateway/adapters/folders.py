@@ -61,7 +61,7 @@ class FolderAdapter:
         """Remove a folder of results; no other name is accepted, whatever a plan says."""
         if not _RESULTS.fullmatch(Path(path).name):
             raise StepError(
-                f"Headgate didn't delete {path}: the folder isn't a result of a run. Run "
+                f"Headgate didn't delete {path}: the folder isn't the result of a run. Run "
                 "`headgate plan` again"
             )
         folders.remove_tree(Path(path))

@@ -261,7 +261,7 @@ def check_room(source: Path, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise StepError(
-            f"{folder} has {free} bytes free, but the copy of {source} needs {needed} bytes: free "
+            f"{folder} has {free} bytes free, but the copy of {source} needs {needed} bytes. Free "
             "disk space, then resume the run"
         )
 

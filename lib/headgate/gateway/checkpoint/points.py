@@ -193,7 +193,7 @@ def damage(point: RestorePoint, settings: Settings) -> str | None:
         there = {name: at.st_size for name, at in file_table(Path(point.location))}
     for name, size in document.sizes.items():
         if there.get(name) != size:
-            now = f"has {there[name]} bytes, not {size}" if name in there else "is missing"
+            now = f"has {there[name]} bytes instead of {size}" if name in there else "is missing"
             return f"{point.location}/{name} {now}"
     return None
 

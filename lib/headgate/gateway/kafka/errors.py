@@ -125,8 +125,8 @@ def unreachable(bootstrap: str, hint: Any = None) -> UnreachableError:
             f"respond{why}. Check advertised.listeners: this machine must reach the broker"
         )
     return UnreachableError(
-        f"Kafka at {bootstrap} does not respond{why}: check that a broker runs there, and "
-        "bootstrap_servers and security.protocol in headgate.toml"
+        f"Kafka at {bootstrap} does not respond{why}: check that a broker runs at this "
+        "address. Check bootstrap_servers and security.protocol in headgate.toml"
     )
 
 

@@ -35,7 +35,7 @@ def forget(kafka: Kafka, dead_letters: str, ledger: Ledger, retry_topic: str) ->
         if topic != dead_letters:
             raise RefusedError(
                 f"retry topic {retry_topic} also has records from dead letter topic "
-                f"{topic}. The undo would delete these records. When nobody needs the "
+                f"{topic}. The undo would delete these records. If nobody needs the "
                 f"records, delete {retry_topic} yourself"
             )
         marks.put(partition, offset, redriven=False)

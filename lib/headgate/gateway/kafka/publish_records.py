@@ -76,7 +76,10 @@ class _Publisher:
         for part, (_, end) in parts.items():
             begin = at.get(part)
             if begin is None or end is None:
-                raise StepError(f"no offset of {staged}[{part[1]}] is known. Resume the run")
+                raise StepError(
+                    f"the committed or latest offset of {staged}[{part[1]}] is unknown. Resume the "
+                    "run"
+                )
             ranges[part] = (begin, end)
         with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:
             for record in records:

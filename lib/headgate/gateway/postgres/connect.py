@@ -125,7 +125,7 @@ def _parameter(name: str, key: str, value: str) -> dict[str, str]:
         return {}
     raise RefusedError(
         f"[jdbc.{name}]: Headgate can't write to a table with the parameter {key} in `url`. "
-        "Declare the database a second time without it"
+        "Declare the database a second time without this parameter"
     )
 
 

@@ -58,7 +58,7 @@ def describe_table(connection: Any, database: str, name: str) -> DatabaseTable |
     ) as error:
         raise RefusedError(
             f"table {name} of database {database} can't be looked up: "
-            f"{error.diag.message_primary}. Check the name and the rights of the user"
+            f"{error.diag.message_primary}. Check the name and the user's privileges"
         ) from None
     if row is None:
         return None
@@ -68,8 +68,11 @@ def describe_table(connection: Any, database: str, name: str) -> DatabaseTable |
         (kind not in "rp", f"{title} is {_KINDS.get(kind, 'not a table')}: pass a table"),
         (hidden, f"row security hides rows of {title} from this user: use a user with BYPASSRLS"),
         (standby, f"database {database} is a standby that can't be written: use its primary"),
-        (rules, f"{title} has rules: PostgreSQL can't upsert into it. Drop the rules"),
-        (parent, f"other tables inherit from {title}, so its keys aren't unique. Pass another"),
+        (rules, f"{title} has rules: PostgreSQL can't upsert into this table. Drop the rules"),
+        (
+            parent,
+            f"other tables inherit from {title}, so its keys aren't unique. Pass another table",
+        ),
     )
     return DatabaseTable(
         connection=database,

@@ -52,8 +52,8 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
         return None
     if not exists(connection, change, change.staged):
         raise StepError(
-            f"table {change.schema}.{change.staged} with the results is gone. Undo the run, then "
-            "run `headgate plan` again"
+            f"table {change.schema}.{change.staged} with the results no longer exists. Undo the "
+            "run, then run `headgate plan` again"
         )
     staged = connection.execute(sql.text("SELECT count(*) FROM {staged}")).fetchone()[0]
     columns = table_columns(connection, change)
@@ -75,8 +75,8 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
     ).rowcount
     if written != staged:
         raise StepError(
-            f"{staged} results were written to {change.title}, but it has {written} of them: a "
-            "trigger changes or drops rows. Nothing was changed"
+            f"the run wrote {staged} results to {change.title}, but only {written} of them are in "
+            "the table: a trigger changes or drops rows. Headgate rolled the transaction back"
         )
     connection.execute(sql.text("DROP TABLE {staged}"))
     return RowCounts(added=staged - replaced, replaced=replaced)

@@ -114,5 +114,5 @@ def test_only_folders_of_results_are_deleted(tmp_path, applier, name):
     from headgate.errors import StepError
 
     (tmp_path / "april").mkdir(exist_ok=True)
-    with pytest.raises(StepError, match="isn't a result of a run"):
+    with pytest.raises(StepError, match="isn't the result of a run"):
         applier.folders.remove_results(str(tmp_path / name))
