@@ -169,7 +169,7 @@ class Rehearsal:
         if batch_log.write_empty_batch(self.checkpoint) is None:
             return {
                 "outcome": "unknown",
-                "question": f"{_NO_COMMIT}: how does the query start with an empty checkpoint?",
+                "question": f"{_NO_COMMIT}. Does the query start with an empty checkpoint?",
             }
         return self._start("empty") or self._resumed()
 

@@ -91,7 +91,7 @@ class ReplacedSink:
 
     def _discard(self) -> str:
         self.writer.format("noop")
-        return f"noop instead of {self.kind}: rows of a continuous query are not kept"
+        return f"rows of the continuous query were discarded (noop sink instead of {self.kind})"
 
     def _collect(self) -> str:
         name = self.kind

@@ -97,9 +97,9 @@ def test_the_search_finds_exactly_the_records_that_fail(team, topic, broker, mon
     messages = {tuple(r[1:3]): r[3] for r in found["checked"]}
     assert all(f"order {n} is odd" in messages[n % 2, n // 2] for n in failing)
     assert found["plain"] == found["results"] == found["pruned"] == []
-    assert "records of two Kafka sources are joined" in found["joined"]
-    assert "fails without any record, too" in found["broken"]
-    assert "may need several records at once" in found["in_company"]
+    assert "joins records of two Kafka sources" in found["joined"]
+    assert "also fails without records" in found["broken"]
+    assert "may need several records in a batch" in found["in_company"]
     assert "doesn't read its Kafka sources on a second call" in found["kept"]
 
 

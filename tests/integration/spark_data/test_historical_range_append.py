@@ -95,7 +95,7 @@ def test_a_killed_run_appends_each_result_once(
     assert len({(r.key(), r.partition()) for r in new}) == len({r.key() for r in new})
     assert staged not in kafka_admin.list_topics(timeout=30).topics
     undo = team.run("undo", run, code=3)
-    assert f"can't be undone: append the results to {name}" in undo["error"]
+    assert f"can't be undone: append each result to {name}" in undo["error"]
 
     wrong = (
         (f"kafka:{name}-none", "doesn't exist. Omit the option, or correct --to"),

@@ -95,7 +95,7 @@ def test_a_program_that_is_started_again_takes_what_is_not_logged(tmp_path):
     (folder / "offsets" / "1").write_text('v1\n{}\n{"t":{"0":9,"1":2}}\n{"u":{"0":4}}')
     assert remaining(folder, ends) == []
     (folder / "offsets" / "2").write_text('v1\n{}\n{"t":{"0":10,"1":2}}\n{"u":{"0":4}}')
-    with pytest.raises(CaptureError, match="is after the last offsets of --offsets"):
+    with pytest.raises(CaptureError, match="has processed records after the end of --offsets"):
         remaining(folder, ends)
 
 

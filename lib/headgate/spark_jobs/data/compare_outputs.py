@@ -235,7 +235,7 @@ def _columns(
             raise OutputError(_no_column("neither output", column, known, has=""))
     by = [KeyColumn(k, kinds_a[k], kinds_b[k]) for k in keys]
     if bad := unusable_keys(by):
-        raise OutputError(f"column {bad[0]} holds a map or variant, which can't be a key")
+        raise OutputError(f"column {bad[0]} contains a map or variant, which can't be a key")
     others = [n for n in dict.fromkeys((*kinds_a, *kinds_b)) if n not in (*keys, *ignored)]
     none = NullType()
     return by, [ComparedColumn(n, kinds_a.get(n, none), kinds_b.get(n, none)) for n in others]
@@ -259,8 +259,10 @@ def _notes(found: dict[str, Any]) -> list[str]:
     for column in found["columns"]:
         one, other = column["type_a"], column["type_b"]
         if (one is None) != (other is None):
-            notes.append(f"Column {column['name']} is only in {'A' if other is None else 'B'}; it "
-                         "counts as null in the other.")  # fmt: skip
+            has, lacks = ("A", "B") if other is None else ("B", "A")
+            notes.append(
+                f"Column {column['name']} is only in {has}, and counts as null in {lacks}."
+            )
         elif one != other:
             notes.append(f"Column {column['name']} is {one} in A and {other} in B.")
     if found["has_duplicates"]:

@@ -186,7 +186,7 @@ def built_touch(
     if joins_itself(rows):
         raise CaptureError(
             f"the query joins {late.input} with itself, so Headgate can't find the touched "
-            "keys. Use from-scratch"
+            "keys. Use `headgate plan from-scratch`"
         )
     names = [n.strip() for n in given.keys.split(",") if n.strip()]
     return Touch(built, rows, names, given.time_column)

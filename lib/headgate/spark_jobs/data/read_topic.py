@@ -221,7 +221,7 @@ def _open(
     hidden = sum(last[p] - offset for p, offset in stable.items())
     if hidden <= 0:
         return ()
-    return (f"Topic {address.topic} has an open transaction: {hidden} offsets after it aren't "
+    return (f"Topic {address.topic} has an open transaction, so its last {hidden} offsets aren't "
             "compared.",)  # fmt: skip
 
 

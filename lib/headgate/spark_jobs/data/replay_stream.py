@@ -301,8 +301,8 @@ def remaining(checkpoint: Path, ends: list[Offsets]) -> list[Offsets]:
         ):
             return ends[number + 1 :]
     raise CaptureError(
-        f"checkpoint {checkpoint} is after the last offsets of --offsets. Pass a new folder with "
-        "--work, or the same --offsets as in the first run"
+        f"the query of checkpoint {checkpoint} has processed records after the end of --offsets. "
+        "Pass a new folder with --work, or the same --offsets as in the first run"
     )
 
 

@@ -150,14 +150,14 @@ def check_sink(unstarted: Any, entry_point: str, topic: str | None) -> None:
     if kind != "kafka":
         raise CaptureError(
             f"{entry_point} writes to {kind}. An online upgrade needs a Kafka topic as the "
-            "sink. Use offline-upgrade"
+            "sink. Use `headgate plan offline-upgrade`"
         )
     options = case_kept(field(java, "extraOptions"))
     own = next((v for k, v in options.items() if k.lower() == "topic"), None)
     if topic is not None and own is not None and own != topic:
         raise CaptureError(
             f"{entry_point} writes to topic {own}, but the running version writes to {topic}. "
-            "Use offline-upgrade to change the topic"
+            "Use `headgate plan offline-upgrade` to change the topic"
         )
 
 

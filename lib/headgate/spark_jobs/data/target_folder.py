@@ -60,7 +60,7 @@ class TargetFolder:
         if not self.files():
             raise CaptureError(
                 f"{self.path} has no files. Write all results to it first, for example with "
-                "historical-range"
+                "`headgate plan historical-range`"
             )
         reader = like.sparkSession.read.format(self.format).option("mode", "FAILFAST")
         # Columns that only some of the files have would be lost, too.

@@ -204,7 +204,7 @@ def _rebuilt(node: Any, jvm: Any) -> Any:
     if kind not in _PASSES:
         raise CaptureError(
             f"the query has a {kind} after an aggregation, so Headgate can't find the touched "
-            "keys. Use from-scratch"
+            "keys. Use `headgate plan from-scratch`"
         )
     children = [_rebuilt(child, jvm) for child in elements(node.children())]
     if kind == "Filter":

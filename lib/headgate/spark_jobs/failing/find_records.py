@@ -77,9 +77,7 @@ class FailingRecords:
             if self._parts[0] is not self._whole and self._error(ranges, [self._whole]) is None:
                 return []
             if error := self._error({}):
-                raise CaptureError(
-                    f"the function fails without any record, too: {': '.join(error)}"
-                )
+                raise CaptureError(f"the function also fails without records: {': '.join(error)}")
             return self._confirmed(self._found(ranges))
         finally:
             self._restore()
@@ -139,8 +137,9 @@ class FailingRecords:
         self._others += 1
         if self._others > self._most:
             raise CaptureError(
-                f"no single record raises the error at {topic}[{number}]@{at}, nor at "
-                f"{self._others - 1} records before it"
+                f"{self._others} suspected records don't fail by themselves, the last is "
+                f"{topic}[{number}]@{at}. Headgate can leave out only records that fail by "
+                "themselves"
             )
 
     def _check_others(self, record: FailingRecord, begin: int, end: int) -> None:
@@ -160,9 +159,9 @@ class FailingRecords:
             is_tried = True
         if is_tried:
             raise CaptureError(
-                f"the function fails at {topic}[{number}]@{at}, and at each other record that was "
-                f"tried by itself: {record.error_class}: {record.message}. It may need several "
-                "records at once"
+                f"the function fails on record {topic}[{number}]@{at}, and on every other record "
+                f"that Headgate tried by itself: {record.error_class}: {record.message}. The "
+                "function may need several records in a batch"
             )
 
     def _has_record(self, topic: str, one: Ranges) -> bool:

@@ -59,7 +59,10 @@ def _split(spark: Any, plan: Any) -> tuple[bool, list[Any]]:
     if not fed:
         return True, [plan]
     if kind == "Join" and len(fed) > 1:
-        raise CaptureError("records of two Kafka sources are joined, so none fails by itself")
+        raise CaptureError(
+            "the query joins records of two Kafka sources, so Headgate can't find the failing "
+            "record"
+        )
     below = [_split(spark, child) for child in fed]
     if kind in _ROW_WISE and all(is_whole for is_whole, _ in below):
         return True, [plan]
