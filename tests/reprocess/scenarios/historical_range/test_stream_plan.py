@@ -118,7 +118,7 @@ def test_a_stream_says_its_batches_and_what_it_drops():
     made = plan(version(HOURLY, maxOffsetsPerTrigger="500"), **{"as": "stream"})
     step = made.steps[0]
     assert step.stream == {"max_records": 500, "keys": []}
-    assert "as a stream, in batches of at most 500 records" in step.describe()
+    assert "as a stream (at most 500 records per batch)" in step.describe()
     job = step.job("--to", "x")
     assert job.program == "replay_stream"
     assert "--input-from" not in job.arguments and "--from" in job.arguments
@@ -193,7 +193,7 @@ def test_a_rate_limit_is_kept_by_small_batches_of_a_stream():
     made = plan(version(HOURLY), rate=20, **{"as": "stream"})
     (step,) = [s for s in made.steps if s.action == "process_records"]
     assert step.stream == {"max_records": 100, "keys": [], "rate": 20}
-    assert step.describe().count("and with at most 20 records/s") == 1
+    assert step.describe().count(", at most 20 records/s)") == 1
     assert load_step(step.action, step.details()) == step
     arguments = step.job().arguments
     assert arguments[arguments.index("--rate") + 1] == "20"

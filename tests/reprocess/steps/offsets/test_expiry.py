@@ -50,7 +50,7 @@ def test_the_nearest_end_is_named(offset, hours):
         assert told == []
     else:
         assert len(told) == 1
-        assert told[0].startswith(f"undo within {hours} h: topic orders keeps records for 100 h")
+        assert told[0].startswith(f"undo within {hours} h. Then the records at 1 old offset expire")
 
 
 def test_records_that_go_within_the_hour():

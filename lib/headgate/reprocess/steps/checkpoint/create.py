@@ -49,8 +49,8 @@ class CreateCheckpoint(StepBase):
             TargetKind.BEGINNING: "the earliest available input",
         }.get(self.target.place) or self.target.describe()
         return (
-            f"create a checkpoint without state for {plural(len(self.takes), 'source')} that "
-            f"starts at {location}"
+            f"create a checkpoint without state for {plural(len(self.takes), 'source')}, "
+            f"starting at {location}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -59,13 +59,13 @@ class CutCopy(StepBase):
 
     def describe(self) -> str:
         what = (
-            f"let batch {self.entry} end"
+            f"batch {self.entry} ends"
             if self.is_part
-            else f"let the batch after batch {self.batch} start"
+            else f"the batch after batch {self.batch} starts"
         )
         location = f"at offset {self.end} of {self.topic}[{self.partition}]"
         return (
-            f"copy checkpoint {self.checkpoint} (state as hard links), and in the copy {what} "
+            f"copy checkpoint {self.checkpoint} (state as hard links) and edit the copy: {what} "
             f"{location}"
         )
 

@@ -64,8 +64,8 @@ class FinishBatch(StepBase):
             wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS:
                 raise RefusedError(
-                    f"{self.pipeline} ended before it completed batch {self.batch} up to the "
-                    "record to skip, so the query may fail on another record, too. See the "
+                    f"{self.pipeline} ended before it completed batch {self.batch}, which ends "
+                    "before the record to skip. The query may fail on another record. See the "
                     "query's log, then run `headgate plan skip-records` for that record, too"
                 )
             if wait.seconds >= FINISH_SECONDS:

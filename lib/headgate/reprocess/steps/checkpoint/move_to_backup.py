@@ -110,9 +110,7 @@ class RestoreFromBackup(RestoreFolder):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
-        return (
-            f"the undo moves the output that was written to {self.folder} after the run to backup",
-        )
+        return (f"output written to {self.folder} after the run moves to a backup folder",)
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""

@@ -47,7 +47,7 @@ class RecordOutput(StepBase):
 
     def describe(self) -> str:
         return (
-            f"record the output of batches after batch {self.batch} in topic {self.topic}: "
+            f"record which records of topic {self.topic} were written after batch {self.batch}: "
             f"{spans(self.topic, self.written)}"
         )
 

@@ -18,7 +18,7 @@ from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 from headgate.text.numbers import plural
 
 REPAIRED = "repaired"
-_START_ONLY = "no record was unread, so the rehearsal verified only the start, not a batch"
+_START_ONLY = "the sources had no unread records, so the rehearsal verified the start, but no batch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

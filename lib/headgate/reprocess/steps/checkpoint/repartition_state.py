@@ -89,10 +89,10 @@ class RepartitionState(StepBase):
         pinned = position.pinned.get(PARTITIONS) if position else None
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
-                f"the repartitioned copy {was['draft']} should end at batch {end} with "
-                f"{self.partitions} partitions. But its offset log ends at batch {new.head[0]}, "
-                f"its commit log at batch {new.head[1]}, with {pinned} partitions. Run `headgate "
-                f"undo {applier.run}`, then `headgate plan` again"
+                f"the repartitioned copy {was['draft']} is incomplete: expected batch {end} and "
+                f"{self.partitions} partitions, found batch {new.head[0]} in the offset log, batch "
+                f"{new.head[1]} in the commit log and {pinned} partitions. Run `headgate undo "
+                f"{applier.run}`, then `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

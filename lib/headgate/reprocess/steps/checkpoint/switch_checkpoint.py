@@ -198,7 +198,7 @@ class StartAtCheckpoint(StartPipeline):
             StartPipeline.verify(self, applier, was)
         except StepError as error:
             raise RefusedError(
-                f"{error} on checkpoint {self.checkpoint}. See the log of {self.pipeline}"
+                f"{error}. The start command gets checkpoint {self.checkpoint}"
             ) from None
         self._check_old(applier, was)
 

@@ -34,7 +34,10 @@ class AbortTransaction(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        return f"abort the open transaction {self.transaction} and fence its producer"
+        return (
+            f"abort the open transaction {self.transaction}, and fence its producer if it has a "
+            "transactional id"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where it is not open any more, or another producer has it."""

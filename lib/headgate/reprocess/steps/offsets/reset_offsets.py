@@ -79,8 +79,8 @@ def _of(
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
             yield (
-                f"undo within {hours} h: topic {topic.name} keeps records for {keeps / _HOUR_MS:g} "
-                f"h, and the records at {plural(len(old), 'old offset')} expire by then"
+                f"undo within {hours} h. Then the records at {plural(len(old), 'old offset')} "
+                f"expire: topic {topic.name} keeps records for {keeps / _HOUR_MS:g} h"
             )
             return
 
@@ -112,7 +112,7 @@ class ResetOffsets(StepBase):
     def describe(self) -> str:
         names = ", ".join(sorted(self.topics))
         return (
-            f"move group {self.group} to {self.target.describe()} on "
+            f"reset the offsets of group {self.group} to {self.target.describe()} on "
             f"{plural(len(self.parts), 'partition')} of {names}"
         )
 

@@ -61,7 +61,7 @@ class Target:
     past_retention: bool = False
 
     def describe(self) -> str:
-        """Return it as the end of `move G to ...`."""
+        """Return it as the end of `reset the offsets of G to ...`."""
         match self.place:
             case TargetKind.TIME:
                 return f"the first record at or after {iso(from_milliseconds(self.at or 0))}"
@@ -156,8 +156,8 @@ def say_cut(found: Found, target: Target) -> None:
         return
     parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
     said = (
-        f"retention may have deleted records of {parts} from {at} on: no earlier record is left. "
-        "If so, the inputs don't start at one common time"
+        f"no record of {parts} is older than {at}, so retention may also have deleted later "
+        "records. If so, the inputs don't start at one common time"
     )
     if target.past_retention or not found.within:
         found.risks.append(said)

@@ -42,7 +42,7 @@ class StageRecords(Processing):
     def describe(self) -> str:
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
-            f"{self.entry_point}{self.how}, and write the results to a topic of the run"
+            f"{self.entry_point}{self.how}, and write the results to a staging topic"
         )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -82,7 +82,7 @@ class AppendRecords(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        return f"append the results to {self.topic}, each once; this can't be undone"
+        return f"append each result to {self.topic} exactly once (can't be undone)"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the topic is not the planned one."""
@@ -104,7 +104,8 @@ class AppendRecords(StepBase):
             if applier.folders.read_record(was["begun"]) is not None:
                 raise StepError(
                     f"Kafka no longer has the offsets of group {publisher(run)}, so what was "
-                    f"written to {self.topic} is unknown. Compare it with {staged_topic(run)}"
+                    f"written to {self.topic} is unknown. Compare {self.topic} with "
+                    f"{staged_topic(run)}"
                 )
             parts = _ends(applier, run)
             first = (GroupOffset(topic=staged_topic(run), partition=p, offset=0) for p in parts)

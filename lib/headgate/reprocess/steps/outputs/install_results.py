@@ -58,8 +58,9 @@ class InstallResults(StepBase):
         if self.replaces and not folders.exists(was["backup"]):
             if self.replaced and folders.tree_hash(self.folder) != self.replaced:
                 raise RefusedError(
-                    f"files in {self.folder} changed while the run processed records. Stop what "
-                    "writes there, undo the run, then run `headgate plan` again"
+                    f"files in {self.folder} changed while the run processed records. Stop the "
+                    "process that writes to this folder, undo the run, then run `headgate plan` "
+                    "again"
                 )
             folders.move(self.folder, was["backup"])
         if folders.exists(self.folder):

@@ -128,7 +128,8 @@ class Processing(StepBase):
         return (
             f"{plural(facts['read'], 'record')} read, {failing_counts(facts)}{stream_counts(facts)}"
             f"{plural(facts['written'], 'result')} written "
-            f"in {facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
+            f"in {facts['seconds']:.0f} s, including {facts['startup_seconds']:.0f} s to start "
+            "Spark"
         )
 
     def stream_folder(self, beside: str, run: str) -> PriorState:
@@ -157,13 +158,13 @@ class Processing(StepBase):
     def how(self) -> str:
         """How it is processed, for the step's description."""
         if self.max_failing is not None:
-            return f", without the records at which it fails ({self.max_failing} at most)"
+            return f", leaving out records on which it fails (at most {self.max_failing})"
         if self.stream is None:
             return ""
         rate = self.stream.get("rate")
-        limit = f" and with at most {rate} records/s" if rate else ""
+        limit = f", at most {rate} records/s" if rate else ""
         at_most = plural(self.stream["max_records"], "record")
-        return f" as a stream, in batches of at most {at_most}{limit}"
+        return f" as a stream (at most {at_most} per batch{limit})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +184,7 @@ class ProcessRecords(Processing):
         count = plural(self.records, "record")
         return (
             f"process {count} of {', '.join(sorted(self.offsets))} with {self.entry_point}"
-            f"{self.how}, and write the results next to {self.folder}"
+            f"{self.how}, and write the results to a new folder next to {self.folder}"
         )
 
     def bind(self, applier: Applier) -> PriorState:

@@ -115,7 +115,7 @@ class StageRows(Processing):
     def describe(self) -> str:
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
-            f"{self.entry_point}{self.how}, and write the results to a table next to "
+            f"{self.entry_point}{self.how}, and write the results to a staging table for "
             f"{self.target.title}"
         )
 
@@ -140,8 +140,8 @@ class StageRows(Processing):
         found = applier.tables.staged_rows(change)
         if found != written:
             raise StepError(
-                f"{change.schema}.{change.staged} has {plural(found, 'row')}, but {written} were "
-                "written: Spark repeated a task. Resume the run"
+                f"{change.schema}.{change.staged} has {plural(found, 'row')}, but the run wrote "
+                f"{written}: Spark repeated a task. Resume the run"
             )
         forget_stream(applier, was)
 

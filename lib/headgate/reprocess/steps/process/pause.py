@@ -12,6 +12,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
+from headgate.text.numbers import plural
 
 # Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
 STILL_SECONDS, MOST_SECONDS = 65.0, 200.0
@@ -148,7 +149,7 @@ class ConfirmDrained(StepBase):
             return f"{self.pipeline} is paused: {_waiting(applier, self.group)}"
         found = applier.checkpoints.read(self.checkpoint) if self.checkpoint else None
         if found is None:
-            return f"{self.pipeline} is paused; it has no checkpoint yet"
+            return f"{self.pipeline} is paused and has no checkpoint yet"
         begun, done = found.head
         if begun == done:
             return f"{self.pipeline} is paused after batch {done}: no batch is uncommitted"
@@ -228,4 +229,4 @@ def _waiting(applier: Applier, group: str) -> str:
         for name, topic in topics.items()
         for part in topic.partitions
     )
-    return f"group {group} has no members; unread records: {waits}"
+    return f"group {group} has no members and {plural(waits, 'unread record')}"

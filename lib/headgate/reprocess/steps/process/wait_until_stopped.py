@@ -134,8 +134,13 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
         wait.pause()
         now = applier.checkpoints.read(location)
         if now is None or now.head != before.head or now.query_id != before.query_id:
-            at = now.head if now else None
+            at = _last_batches(now.head if now else (None, None))
             raise RefusedError(
-                f"{pipeline} still runs: the last batches in its offset and commit logs changed "
-                f"from {before.head} to {at}. Stop the pipeline, then try again"
+                f"{pipeline} still runs, because the logs of its checkpoint changed: "
+                f"{_last_batches(before.head)} -> {at}. Stop the pipeline, then try again"
             )
+
+
+def _last_batches(head: tuple[int | None, int | None]) -> str:
+    begun, done = ("none" if batch is None else batch for batch in head)
+    return f"last offset batch {begun}, last commit batch {done}"

@@ -155,7 +155,7 @@ class DeleteBackupTopics(StepBase):
         """Fail where one is left."""
         if left := applier.kafka.shapes(self.topics.values()):
             raise StepError(
-                f"backup topic {name_list(left)} still exists after the delete request. Check "
+                f"backup topics still exist after the delete request: {name_list(left)}. Check "
                 "`delete.topic.enable` of the brokers, then resume the run"
             )
 

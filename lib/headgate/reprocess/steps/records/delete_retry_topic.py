@@ -49,15 +49,15 @@ class DeleteRetryTopic(StepBase):
         found = inspector.kafka.topics([self.topic]).get(self.topic)
         if found is None:
             return (
-                f"topic {self.topic} no longer exists. Its dead letters of {self.dead_letters} "
-                "still count as redriven: pass --again to redrive them",
+                f"topic {self.topic} no longer exists. Records of {self.dead_letters} that were "
+                "redriven to this topic still count as redriven: pass --again to redrive them",
             )
         # Offsets of a topic that the run created begin at 0.
         if count := sum(p.begin or 0 for p in found.partitions):
             return (
                 f"{plural(count, 'offset')} of {self.topic} expired or were deleted before the "
-                f"undo. The dead letters of {self.dead_letters} at these offsets still count as "
-                "redriven: pass --again to redrive them",
+                f"undo. Records of {self.dead_letters} that were redriven to these offsets still "
+                "count as redriven: pass --again to redrive them",
             )
         return ()
 
@@ -68,7 +68,7 @@ class DeleteRetryTopic(StepBase):
             return ()
         return (
             f"topic {self.topic} also has redriven records of {name_list(sorted(others))}, which "
-            "the undo would delete. Delete the topic yourself once nobody needs it",
+            "the undo would delete. If nobody needs the topic, delete it yourself",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

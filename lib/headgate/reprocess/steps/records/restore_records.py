@@ -86,8 +86,8 @@ class RestoreRecords(StepBase):
         wanted = {*lost, *lost.values()}
         if gone := wanted - inspector.kafka.shapes(wanted).keys():
             raise RefusedError(
-                f"topic {name_list(gone)} not found, so Headgate can't restore records. Create the "
-                "topic again, then undo the run again"
+                f"topics not found: {name_list(gone)}. Headgate can't restore their records. "
+                "Create these topics again, then undo the run again"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -136,8 +136,8 @@ class ConfigureTopics(StepBase):
         """Refuse where a topic is missing."""
         if gone := self.configs.keys() - inspector.kafka.shapes(self.configs).keys():
             raise RefusedError(
-                f"topic {name_list(gone)} not found, so Headgate can't restore its settings. "
-                "Create the topic again, then undo the run again"
+                f"topics not found: {name_list(gone)}. Headgate can't restore their settings. "
+                "Create these topics again, then undo the run again"
             )
 
     def bind(self, applier: Applier) -> PriorState:

@@ -80,8 +80,8 @@ class AddPartitions(StepBase):
         if not raised:
             return ()
         return (
-            f"can't be undone: {name_list(raised)} keeps {self.to} partitions, because Kafka "
-            "can't remove partitions",
+            f"can't be undone: Kafka can't remove partitions. Topics that keep {self.to} "
+            f"partitions: {name_list(raised)}",
         )
 
     def _left(self, inspector: Inspector) -> list[str]:

@@ -287,8 +287,8 @@ class CreateTopics(StepBase):
         """Refuse where a name is taken."""
         if not again and (taken := inspector.kafka.shapes(self.topics)):
             raise RefusedError(
-                f"topic {name_list(taken)} already exists. Check which client created the topic, "
-                "then run `headgate plan` again"
+                f"topics already exist: {name_list(taken)}. Check which client created these "
+                "topics, then run `headgate plan` again"
             )
 
     def apply(self, applier: Applier, was: PriorState) -> None:

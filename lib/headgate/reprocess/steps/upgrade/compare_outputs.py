@@ -51,8 +51,9 @@ class CompareOutputs(StepBase):
             return
         if not found.rows_a and not found.rows_b:
             raise RefusedError(
-                f"{self.pipeline} wrote no results since the copy, so nothing was compared. "
-                "Plan again with a longer --compare-for, or with --allow-differences"
+                f"{self.pipeline} has written no results since its checkpoint was copied, so "
+                "nothing was compared. Plan again with a longer --compare-for, or with "
+                "--allow-differences"
             )
         if not found.equal:
             raise RefusedError(

@@ -158,15 +158,16 @@ class SwitchOffsets(StepBase):
             # What it has passed on to itself is older than its offsets, and not written yet.
             count = sum(max(offsets, 0) for offsets in behind) + in_flight(applier, self.group)
             applier.note(
-                f"the results of up to {plural(count, 'record')} come twice: {self.old} has "
-                f"processed these records after {self.pipeline} stopped"
+                f"consumers get the results of up to {plural(count, 'record')} twice: {self.old} "
+                f"processed these records after {self.pipeline} had stopped"
             )
             return
         ends = latest(applier, self.topics)
         open_ = sum(ends[part] - at for part, at in switch.items() if part in ends)
         applier.note(
-            f"{self.old} stopped at offsets with {plural(open_, 'unread record')} after them. "
-            f"Results of records that it processed without a commit come twice, {open_} at most"
+            f"{self.old} stopped with {plural(open_, 'unread record')} after its committed "
+            "offsets. If it processed some of these records before the stop, consumers get their "
+            "results twice"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -221,9 +222,9 @@ class CountReprocessed(StepBase):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say how many there are now."""
         return (
-            f"{self.old} continues at the offsets of the switch. It reprocesses "
-            f"{self._count(inspector)} that {self.pipeline} has processed since then, and more "
-            "until the stop: their results come twice. No record is lost",
+            f"{self.old} continues at the offsets of the switch, so no record is lost. Consumers "
+            f"get the results of {self._count(inspector)} twice, because {self.pipeline} has "
+            f"processed them since the switch. The number grows until {self.pipeline} stops",
         )
 
     def apply(self, applier: Applier, was: PriorState) -> None:

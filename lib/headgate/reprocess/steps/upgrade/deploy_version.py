@@ -16,6 +16,7 @@ from headgate.reprocess.steps.checkpoint.replace import CheckpointCopy
 from headgate.reprocess.steps.checkpoint.swap import restore_steps
 from headgate.reprocess.steps.offsets.partition_offsets import Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
+from headgate.text.numbers import plural
 
 BEFORE = "before"
 
@@ -115,7 +116,7 @@ class BackUpOffsets(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """They are in the journal already."""
-        applier.note(f"{len(was['moves'])} offsets of {self.group} are backed up")
+        applier.note(f"backed up {plural(len(was['moves']), 'offset')} of {self.group}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The journal is on disk."""

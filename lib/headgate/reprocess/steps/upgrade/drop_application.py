@@ -34,7 +34,9 @@ class DropApplication(StepBase):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what goes."""
-        return (f"the undo deletes the state of {self.pipeline}: group and internal topics",)
+        return (
+            f"the undo deletes the state of {self.pipeline}: its group and its internal topics",
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where it runs."""
@@ -62,6 +64,6 @@ class DropApplication(StepBase):
         if left or not is_gone(applier, self.group):
             what = f"topics {name_list(left)}" if left else f"group {self.group}"
             raise StepError(
-                f"{what} of {self.pipeline} came back after the deletion. Stop {self.pipeline}, "
+                f"{self.pipeline} has recreated {what} after the deletion. Stop {self.pipeline}, "
                 "then resume the run"
             )

@@ -259,7 +259,7 @@ class RunBeside(StepBase):
             raise RefusedError(
                 f"{self.entry_point} stopped at batch {now['batch']} ({now['end']}), but the "
                 f"running version at batch {goal['batch']} ({goal['end']}). Both must stop at "
-                "the same offsets. Use offline-upgrade"
+                "the same offsets. Use `headgate plan offline-upgrade`"
             )
         # The newest first: a log may begin with its last batch.
         both = zip(now["watermarks"], goal["watermarks"], strict=False)
@@ -268,7 +268,7 @@ class RunBeside(StepBase):
                 raise RefusedError(
                     f"the watermark of {self.entry_point} is {own} ms, but the running version's "
                     f"watermark is {other} ms. A switch would lose results or write duplicates. "
-                    "Keep the watermark's column and delay, or use offline-upgrade"
+                    "Keep the watermark's column and delay, or use `headgate plan offline-upgrade`"
                 )
 
     @property

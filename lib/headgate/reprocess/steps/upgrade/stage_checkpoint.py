@@ -116,7 +116,7 @@ class SwapStagedCheckpoint(CheckpointSwap):
             if differs(applier, self.checkpoint, copied):
                 raise RefusedError(
                     f"{self.pipeline} was restarted: it has processed batches after batch "
-                    f"{copied.get('batch')}, where the new version ends. Stop the process that "
+                    f"{copied.get('batch')}, the new version's last batch. Stop the process that "
                     f"restarts {self.pipeline}, then run `headgate plan` again"
                 )
         if applier.folders.exists(was["copy"]):
