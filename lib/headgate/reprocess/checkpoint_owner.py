@@ -48,15 +48,17 @@ def _by_watch(
     newest = max(mine, key=lambda r: r.at or "", default=None)
     if names and newest is not None and names.isdisjoint({newest.name}):
         yield (
-            f"checkpoint {found.location} has the query id {found.query_id}. The watch reports "
-            f"this id for {_named(names)}, but this pipeline's query is {newest.name}. {_CORRECT}"
+            f"checkpoint {found.location} has the query id {found.query_id}. headgate.watch "
+            f"reports this id for query {_named(names)}, but this pipeline's query is "
+            f"{newest.name}. {_CORRECT}"
         )
         return
     ids = {newest.query_id} if newest is not None else {r.query_id for r in runs}
     if len(ids) == 1 and found.query_id not in ids and version and version.query_id in ids:
         yield (
-            f"checkpoint {found.location} belongs to query {found.query_id}, but the watch and "
-            f"the stored version report query {_named(ids)}. {_CORRECT}, or start the query once"
+            f"checkpoint {found.location} belongs to query {found.query_id}, but headgate.watch "
+            f"and the stored version report query {_named(ids)}. {_CORRECT}, or start the query "
+            "once"
         )
 
 

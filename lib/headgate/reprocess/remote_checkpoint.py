@@ -95,10 +95,10 @@ def _stays(pipeline: Pipeline, place: str) -> str:
     """Say how long the old place costs room: what a run made goes with its snapshots."""
     if place.rstrip("/") == (pipeline.declared or pipeline.checkpoint or "").rstrip("/"):
         return (
-            f"the old checkpoint {place} stays unchanged for an undo. It uses disk space "
-            "until you delete it"
+            f"Headgate keeps the old checkpoint {place} unchanged for an undo. The checkpoint uses "
+            "disk space until you delete it"
         )
     return (
-        f"the old checkpoint {place} stays unchanged for an undo, as long as snapshots of this "
-        "run are kept ([runs] keep_snapshots)"
+        f"Headgate keeps the old checkpoint {place} unchanged for an undo, as long as it keeps the "
+        "snapshots of this run ([runs] keep_snapshots)"
     )

@@ -123,8 +123,8 @@ def times_of(facts: Mapping[str, Any]) -> dict[str, float]:
 def notes_of(facts: Mapping[str, Any], outcome: str, attempts: Sequence[int]) -> Iterable[str]:
     """Yield what must be known to read the numbers of a program."""
     if missing := facts.get("uncounted_batches"):
-        yield f"{missing} batches aren't counted: the program was killed right after them"
+        yield f"batches without counts: {missing}, because the program was killed right after them"
     if outcome != "done" and counts_of(facts):
         yield f"the program {'failed' if outcome == 'failed' else 'stopped'} before its end"
     if len(attempts) > 1:
-        yield f"the step ran in {len(attempts)} attempts; the times are those of the last one"
+        yield f"the step ran in {len(attempts)} attempts. The times are from the last attempt"

@@ -62,7 +62,7 @@ def test_numbers_are_those_of_the_newest_attempt_and_others_are_missing(report):
     assert found["rate"] == 150.0
     first, second = found["steps"]
     assert (first["read"], first["written"], first["rate"]) == (1200, 7, 150.0)
-    assert first["notes"] == ["the step ran in 2 attempts; the times are those of the last one"]
+    assert first["notes"] == ["the step ran in 2 attempts. The times are from the last attempt"]
     assert second["compared"] == SAME
     assert not {"late", "failed", "dropped_by_watermark", "seconds"} & second.keys()
 

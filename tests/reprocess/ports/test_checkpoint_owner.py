@@ -29,9 +29,13 @@ def stored(query="mine", topic="orders", **source):
         (
             stored("theirs"),
             (ReportedRun("theirs", "city"),),
-            "belongs to query mine, but the watch and",
+            "belongs to query mine, but headgate.watch and",
         ),
-        (stored("theirs"), (ReportedRun("theirs"),), "belongs to query mine, but the watch and"),
+        (
+            stored("theirs"),
+            (ReportedRun("theirs"),),
+            "belongs to query mine, but headgate.watch and",
+        ),
         (
             stored(),
             (ReportedRun("mine", "land"), ReportedRun("x", "city")),

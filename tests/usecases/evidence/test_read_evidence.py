@@ -136,7 +136,7 @@ def test_a_checkpoint_of_another_query_blocks_a_plan(query, tmp_path):
         version = read_version([str(told)])
         store.versions.add("rows", version, fingerprint(version), origin=Origin.OBSERVED)
     plan = plan_scenario(context, "from-scratch", "rows")
-    assert any("but the watch and the stored version report" in r for r in plan.blockers)
+    assert any("but headgate.watch and the stored version report" in r for r in plan.blockers)
     check = {c.name: c for c in diagnose(str(tmp_path / "headgate.toml"))}["checkpoint of rows"]
     assert check.state is State.FAILED and OTHER in check.message
 

@@ -114,8 +114,8 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
         what=what,
         edits=_removed([f"commits/{b}" for b in gone]),
         risk=(
-            f"batches from {gone[0]} on are reprocessed ({len(gone)} in total): the sink gets "
-            "their output twice, unless the sink overwrites by key"
+            f"batch {gone[0]} and all later batches are reprocessed ({len(gone)} in total): the "
+            "sink gets duplicates, unless it overwrites by key"
         ),
     )
 

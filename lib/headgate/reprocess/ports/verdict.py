@@ -76,8 +76,9 @@ class UpgradeVerdict:
         found = [f"the check of the new version fails: {f.sentence()}" for f in self.closed]
         if any(f.question for f in self.closed):
             found.append(
-                f"the running version was read from {self.compared or 'its checkpoint'}. If that "
-                "leaves a question open, pass its plan or a stored version with --before"
+                f"Headgate read the running version from {self.compared or 'its checkpoint'}. To "
+                "answer an open question, pass the running version's plan or a stored version "
+                "with --before"
             )
         return tuple(found)
 
