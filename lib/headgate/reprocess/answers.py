@@ -51,7 +51,7 @@ def _known(scenario: Scenario, name: str, engine: Engine) -> Option:
     option = scenario.option(name)
     if option is None:
         names = ", ".join(f"--{o.name}" for o in scenario.asks(engine)) or "none"
-        raise ScenarioError(f"{scenario.name} has no option --{name}; its options: {names}")
+        raise ScenarioError(f"{scenario.name} has no option --{name}. Its options: {names}")
     if engine not in option.engines:
         raise ScenarioError(
             f"option --{name} of {scenario.name} doesn't apply to {engine.value} pipelines"

@@ -163,9 +163,8 @@ def _loaded(text: str) -> Plan:
         raise PlanFileError("expected a plan file that `headgate plan` wrote")
     if document.get("schema") != SCHEMA:
         raise PlanFileError(
-            f"the plan file has schema version {document.get('schema')!r}, but this Headgate reads "
-            f"{SCHEMA}. "
-            "Run `headgate plan` again"
+            f"the plan file has schema version {document.get('schema')!r}, but this release of "
+            f"Headgate reads version {SCHEMA}. Run `headgate plan` again"
         )
     try:
         plan = _from(document)

@@ -145,7 +145,7 @@ def test_a_trigger_that_makes_an_exact_undo_impossible_blocks_it(database, table
 @pytest.mark.parametrize(
     ("staged", "said"),
     [
-        ("('a', '2026-04-01', 1, NULL), ('z', NULL, 1, NULL)", "1 result with null in a key"),
+        ("('a', '2026-04-01', 1, NULL), ('z', NULL, 1, NULL)", "are null in 1 result"),
         ("('a', '2026-04-01', 1, NULL)", r"2 results have the same key \(key %s=a, day=2026"),
     ],
 )

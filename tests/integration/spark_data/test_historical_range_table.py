@@ -252,8 +252,8 @@ def test_what_is_wrong_is_said_before_the_run(team, shop):
         ({"keys": ("town",)}, "--keys: public.totals has no column town. Its columns: city, id"),
         (
             {"keys": ("city",)},
-            "--keys: public.totals has no unique index on city. Create one, or pass the columns of "
-            "an index: city, window_start",
+            "--keys: public.totals has no unique index on city. Create this index, or pass the "
+            "columns of an existing index: city, window_start",
         ),
         ({"to": "/data/results"}, "--keys: only for a table in --to, or for --as stream"),
     )
@@ -269,7 +269,7 @@ def test_what_is_wrong_is_said_before_the_run(team, shop):
     _, made = plan(team, code=3)
     assert made["blockers"] == [
         "the user of [jdbc.shop] lacks CREATE on schema public, DELETE on public.totals. Grant "
-        "these rights, or declare another user"
+        "these privileges, or declare another user"
     ]
 
 

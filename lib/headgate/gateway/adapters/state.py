@@ -32,7 +32,7 @@ class StateAdapter:
         It takes a JVM and some seconds; what was read is kept until the next commit.
         """
         if is_remote(location):
-            why = "for a plan, Headgate reads state only from a local file system"
+            why = "Headgate reads the state for a plan only from a local file system"
             return OpenState(batch=batch, unknown=why)
         checkpoint = Path(location)
         if not any((checkpoint / "state").glob("[0-9]*/[0-9]*/*")):

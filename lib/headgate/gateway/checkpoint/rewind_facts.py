@@ -111,7 +111,10 @@ def _logs(folder: Path, batch: int) -> Iterator[str]:
 
 def _few(missing: list[str]) -> list[str]:
     more = len(missing) - _NAMED
-    return [*missing[:_NAMED], *([f"{more} more state stores lack files"] if more > 0 else [])]
+    return [
+        *missing[:_NAMED],
+        *([f"other state stores that lack files: {more}"] if more > 0 else []),
+    ]
 
 
 class _Ids:

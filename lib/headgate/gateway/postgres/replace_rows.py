@@ -137,8 +137,8 @@ def _check_keys(connection: Any, sql: Statement) -> None:
     empty = connection.execute(sql.text("SELECT count(*) FROM {staged} t WHERE {any_null}"))
     if count := empty.fetchone()[0]:
         raise RefusedError(
-            f"{plural(count, 'result')} with null in a key column ({keys}). Choose other "
-            "columns in --keys"
+            f"key columns ({keys}) are null in {plural(count, 'result')}. Choose other columns in "
+            "--keys"
         )
     twice = connection.execute(
         sql.text(

@@ -139,7 +139,7 @@ def test_only_what_was_chosen_moves():
             (Take(name="0", of=("7",)),),
             Paper(),
             CARRY,
-            "the checkpoint has no source 7; its sources: 0, 1, 2",
+            "the checkpoint has no source 7. Its sources: 0, 1, 2",
         ),
         ((Take(name="0", of=("2",)),), Paper(), CARRY, "neither Kafka nor files"),
         ((Take(name="0", of=("0", "1")),), Paper(), CARRY, "can't be merged"),

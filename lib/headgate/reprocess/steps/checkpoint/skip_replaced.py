@@ -96,7 +96,7 @@ class SkipReplacedInput(CheckpointSwap):
         if self.by_batch and max(files.logged, default=last) > last:
             raise RefusedError(
                 f"batch {last + 1} of {self.pipeline} is uncommitted, and the sink drops batch "
-                "numbers that it has already recorded. Start the pipeline until the batch is "
+                "numbers that it has already recorded. Start the pipeline, wait until the batch is "
                 "committed, then run `headgate plan` again"
             )
         check_topics(applier, self.topics)
@@ -125,8 +125,8 @@ class SkipReplacedInput(CheckpointSwap):
                 raise RefusedError(
                     f"sources of {self.pipeline} are at different offsets of {topic}[{number}]: "
                     f"{', '.join(map(str, ends))}. Headgate can skip records only from one "
-                    "common offset. Start the pipeline until its sources reach the same offset, "
-                    "then run `headgate plan` again"
+                    "common offset. Start the pipeline, wait until its sources reach the same "
+                    "offset, then run `headgate plan` again"
                 )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -160,8 +160,8 @@ def unknown_partitions(parts: Iterable[TopicPart]) -> str:
     names = name_list(f"{topic}[{number}]" for topic, number in parts)
     return (
         f"the last batch has no offset for {names}, so Spark would read replaced records from "
-        f"the earliest offset. Start the pipeline until a batch includes {names}, then run "
-        "`headgate plan` again"
+        f"the earliest offset. Start the pipeline, wait for a batch that includes {names}, then "
+        "run `headgate plan` again"
     )
 
 

@@ -93,7 +93,7 @@ def begin(
         if len(known) < len(olds) or not known:
             names = ", ".join(s.name for s in position.sources) or "none"
             found.blockers.append(
-                f"the checkpoint has no source {' or '.join(take.of)}; its sources: {names}"
+                f"the checkpoint has no source {' or '.join(take.of)}. Its sources: {names}"
             )
             continue
         match known[0].kind:
@@ -137,7 +137,8 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
             )
         case TargetKind.END:
             found.blockers.append(
-                f"source {old.name} reads files: Headgate can't skip unread files"
+                f"source {old.name} reads files, and Headgate can't skip unread files. Choose "
+                "another start than the latest offsets"
             )
         case _:
             found.beginnings.append(same)

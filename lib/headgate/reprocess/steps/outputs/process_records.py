@@ -84,13 +84,14 @@ class Processing(StepBase):
                 first, after = self.offsets[name].get(str(part.number), (begin, begin))
                 if first < after and first < begin:
                     raise RefusedError(
-                        f"{name}[{part.number}] now begins at offset {begin}: offsets from {first} "
-                        "expired. Run `headgate plan` again with a later range"
+                        f"{name}[{part.number}] now begins at offset {begin}: the records of "
+                        f"offsets {first} to {begin - 1} expired. Run `headgate plan` again with a "
+                        "later range"
                     )
                 if after > end:
                     raise RefusedError(
-                        f"{name}[{part.number}] ends at offset {end}, before {after}. Run "
-                        "`headgate plan` again"
+                        f"{name}[{part.number}] ends at offset {end}, before the planned offset "
+                        f"{after}. Run `headgate plan` again"
                     )
 
     def work(self, applier: Applier, *target: str, folder: str | None = None) -> int:

@@ -87,7 +87,7 @@ def rights_and_keys(table: DatabaseTable, keys: tuple[str, ...]) -> list[str]:
     if table.missing:
         found.append(
             f"the user of [jdbc.{table.connection}] lacks {name_list(table.missing)}. Grant these "
-            "rights, or declare another user"
+            "privileges, or declare another user"
         )
     if absent := [key for key in keys if table.column(key) is None]:
         names = name_list(c.name for c in table.columns)
@@ -95,8 +95,8 @@ def rights_and_keys(table: DatabaseTable, keys: tuple[str, ...]) -> list[str]:
     elif frozenset(keys) not in table.unique:
         known = "; ".join(sorted(", ".join(sorted(u)) for u in table.unique))
         found.append(
-            f"--keys: {table.title} has no unique index on {', '.join(keys)}. Create one, or pass "
-            f"the columns of an index{f': {known}' if known else ''}"
+            f"--keys: {table.title} has no unique index on {', '.join(keys)}. Create this index, "
+            f"or pass the columns of an existing index{f': {known}' if known else ''}"
         )
     return found
 

@@ -47,7 +47,7 @@ class WriteDeadLetters(StepBase):
         """Write those that are missing."""
         records = self._records(applier)
         if not records:
-            applier.note("the function failed at no record, so no dead letter is written")
+            applier.note("the function failed on no record, so Headgate wrote no dead letters")
             return
         begins = {int(number): end for number, end in was["ends"].items()}
         written = applier.dead_letters.write(self.topic, records, begins)

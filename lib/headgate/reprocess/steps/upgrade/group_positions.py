@@ -119,8 +119,8 @@ def _wait(applier: Applier, version: Version, ends: Mapping[Part, int]) -> None:
         if wait.seconds >= READ_SECONDS:
             names = name_list(f"{t}[{p}]" for t, p in left)
             raise RefusedError(
-                f"{version.pipeline} has not processed {names} up to the wanted offsets after "
-                f"{READ_SECONDS:.0f} s. Give it more resources, then run `headgate plan` again"
+                f"{version.pipeline} has not caught up on {names} after {READ_SECONDS:.0f} s. Give "
+                f"{version.pipeline} more resources, then run `headgate plan` again"
             )
         wait.pause()
 
