@@ -275,7 +275,7 @@ def test_a_rehearsal_that_never_ends_can_be_cancelled(registered, open_page, tmp
     at.run().button(key=CompareKey.REHEARSE_CANCEL).click().run()
     with pytest.raises(RunCancelledError, match="endless:rehearsed was cancelled"):
         running.result()
-    assert "was cancelled; the original checkpoint is unchanged" in shown(at.run())
+    assert "was cancelled. The original checkpoint is unchanged" in shown(at.run())
     assert not list(tmp_path.glob("headgate-rehearsal-*"))
     # Nothing of it goes on: whatever it started knew its copy by name.
     assert not [c for c in commands() if str(tmp_path) in c and "rehears" in c]

@@ -99,6 +99,6 @@ def _stays(pipeline: Pipeline, place: str) -> str:
             "disk space until you delete it"
         )
     return (
-        f"Headgate keeps the old checkpoint {place} unchanged for an undo, as long as it keeps the "
+        f"Headgate keeps the old checkpoint {place} unchanged for an undo, until it removes the "
         "snapshots of this run ([runs] keep_snapshots)"
     )

@@ -112,7 +112,7 @@ class Rehearsal:
         try:
             return self._outcome()
         except StillRunningError as error:
-            message = f"{_SLOW_MESSAGE}; its last status: {error}"
+            message = f"{_SLOW_MESSAGE}. Last status: {error}"
             return {"outcome": "unknown", "message": message, "question": _SLOW}
 
     def _outcome(self) -> dict[str, Any]:

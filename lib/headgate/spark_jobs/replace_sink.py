@@ -97,7 +97,7 @@ class ReplacedSink:
         name = self.kind
         self.writer.foreachBatch(self._keep)
         if sink_format(name).calls_function:
-            return f"rows were collected; the function of {name} was not called"
+            return f"rows were collected, but the function of {name} was not called"
         return f"rows were collected instead of written to {name}"
 
     def _keep(self, df: Any, batch: int) -> None:

@@ -136,7 +136,9 @@ def test_a_trigger_that_makes_an_exact_undo_impossible_blocks_it(database, table
         'CREATE TRIGGER touch BEFORE UPDATE ON "Odd {}" FOR EACH ROW EXECUTE FUNCTION touch()'
     )
     now = rows(database)
-    with pytest.raises(RefusedError, match=r"2 rows .* can't be restored exactly: a trigger"):
+    with pytest.raises(
+        RefusedError, match=r"2 rows .* can't be restored exactly, because a trigger"
+    ):
         tables.restore_rows(odd)
     assert rows(database) == now
     assert tables.table("shop", '"Odd {}"').triggers == ("touch",)

@@ -17,6 +17,7 @@ from headgate.gateway.postgres.replace_rows import (
     table_columns,
 )
 from headgate.model.tables import LaterChanges, TableChange
+from headgate.text.numbers import plural
 
 # The comment of `after` once the rows are restored: until it is dropped, it says so.
 _RESTORED = "restored"
@@ -133,8 +134,8 @@ def _check(connection: Any, sql: Statement) -> None:
     ).fetchone()[0]
     if wrong or left:
         raise RefusedError(
-            f"{wrong + left} rows of {change.title} can't be restored exactly: a trigger changes "
-            "them. Disable the trigger, then undo the run again"
+            f"{plural(wrong + left, 'row')} of {change.title} can't be restored exactly, because a "
+            "trigger changes rows. Disable the trigger, then undo the run again"
         )
 
 

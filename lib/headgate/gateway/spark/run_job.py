@@ -120,7 +120,7 @@ def _ended(
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         if cancelled():
-            raise RunCancelledError(f"{what} was cancelled; the original checkpoint is unchanged")
+            raise RunCancelledError(f"{what} was cancelled. The original checkpoint is unchanged")
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_POLL_S)
     return None

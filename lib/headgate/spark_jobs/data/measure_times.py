@@ -118,7 +118,7 @@ def _timed(rows: Any, named: str | None) -> tuple[Any, str]:
     if named is None:
         raise CaptureError(
             "the query has no watermark, so its event time is unknown. Name the column with "
-            f"--time-column; for JSON, value.FIELD. Columns: {', '.join(rows.columns)}"
+            f"--time-column (for JSON: value.FIELD). Columns: {', '.join(rows.columns)}"
         )
     return rows.select(result_time(rows, named, []).alias(_TIME)), _TIME
 

@@ -212,7 +212,7 @@ def result_time(rows: Any, named: str | None, watermarks: Sequence[str]) -> Any:
         return result_time(rows, found, watermarks)
     raise CaptureError(
         "the result has no single column with its window or event time. Name the column with "
-        f"--time-column; for JSON, value.FIELD. Columns: {', '.join(kinds)}"
+        f"--time-column (for JSON: value.FIELD). Columns: {', '.join(kinds)}"
     )
 
 

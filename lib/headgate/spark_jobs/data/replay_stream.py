@@ -68,10 +68,10 @@ def main() -> None:
         "--from",
         dest="start",
         metavar="TIME",
-        help="Earliest event time of the results; for a window, its start.",
+        help="Earliest event time of the results (of a window: its start).",
     )
     add(
-        "--until", metavar="TIME", help="Event time after the last result; for a window, its start."
+        "--until", metavar="TIME", help="Event time after the last result (of a window: its start)."
     )
     add(
         "--keys", action="append", default=[], metavar="COLUMN",

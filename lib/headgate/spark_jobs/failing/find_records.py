@@ -160,7 +160,7 @@ class FailingRecords:
         if is_tried:
             raise CaptureError(
                 f"the function fails on record {topic}[{number}]@{at}, and on every other record "
-                f"that Headgate tried by itself: {record.error_class}: {record.message}. The "
+                f"that Headgate tried one at a time: {record.error_class}: {record.message}. The "
                 "function may need several records in a batch"
             )
 

@@ -58,7 +58,7 @@ def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
     here, names = raising_lab
     applier, plan = here.applier(), planned(here, names, to=4)
     applier.kafka.add_partitions(names[1], 2)
-    with pytest.raises(StalePlanError, match="now has 2 partitions; the plan was made with 1"):
+    with pytest.raises(StalePlanError, match="now has 2 partitions, but the plan was made with 1"):
         here.execute(here.enqueue(plan), plan)
     plan, shape = planned(here, names, to=4), applier.kafka.shapes(names)[names[0]]
     applier.kafka.delete_topic(shape)

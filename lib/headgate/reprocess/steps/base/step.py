@@ -170,7 +170,7 @@ def _refuse_other_topics(
             )
         if partitions != facts["partitions"]:
             raise StalePlanError(
-                f"topic {name} now has {partitions} partitions; the plan was made with "
+                f"topic {name} now has {partitions} partitions, but the plan was made with "
                 f"{facts['partitions']}. Run `headgate plan` again"
             )
 
@@ -197,7 +197,7 @@ def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) 
     """Refuse as `check_inactive` does, of a group that was just read."""
     if group.state != "dead" and group.type.value != planned_type:
         raise StalePlanError(
-            f"group {group.id} now has type {group.type}; the plan was made for type "
+            f"group {group.id} now has type {group.type}, but the plan was made for type "
             f"{planned_type}. Run `headgate plan` again"
         )
     if not group.is_inactive:

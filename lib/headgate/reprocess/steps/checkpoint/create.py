@@ -207,7 +207,7 @@ class InstallNewCheckpoint(StepBase):
     place: str
 
     def describe(self) -> str:
-        return f"move the new checkpoint to {self.place}; the old checkpoint is unchanged"
+        return f"move the new checkpoint to {self.place} (the old checkpoint is unchanged)"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where something stands there already."""

@@ -36,8 +36,8 @@ class FinishBatch(StepBase):
 
     def describe(self) -> str:
         return (
-            f"start {self.pipeline} with `{self.start}`, wait until it completes batch "
-            f"{self.batch} (which ends before the record to skip), and stop it with `{self.stop}`"
+            f"start {self.pipeline} with `{self.start}`, wait for batch {self.batch} (it ends "
+            f"before the record to skip), and stop {self.pipeline} with `{self.stop}`"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -40,7 +40,7 @@ class SwitchCheckpoint(StepBase):
         what = "" if self.made else " (empty)"
         return (
             f"switch the checkpoint of {self.pipeline}: {self.checkpoint} -> {self.place}{what}, "
-            "passed to its commands as HEADGATE_CHECKPOINT; the old checkpoint is unchanged"
+            "passed to its commands as HEADGATE_CHECKPOINT (the old checkpoint is unchanged)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

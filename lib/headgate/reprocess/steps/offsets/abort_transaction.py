@@ -35,8 +35,8 @@ class AbortTransaction(StepBase):
 
     def describe(self) -> str:
         return (
-            f"abort the open transaction {self.transaction}, and fence its producer if it has a "
-            "transactional id"
+            f"abort the open transaction {self.transaction}, and fence the producer if the "
+            "transaction has a transactional id"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -35,7 +35,7 @@ class RemoveMembers(StepBase):
         found = inspector.kafka.group(self.group)
         if found.type.value != self.group_type:
             raise StalePlanError(
-                f"group {self.group} now has type {found.type}; the plan was made for type "
+                f"group {self.group} now has type {found.type}, but the plan was made for type "
                 f"{self.group_type}. Run `headgate plan` again"
             )
 

@@ -30,7 +30,7 @@ def publisher(run: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecords(Processing):
-    """Write the results to a new topic of the run, with the partitions in `shape`.
+    """Write the results to a staging topic, with the partitions in `shape`.
 
     `to` is the topic that they are for. It doesn't change.
     """
@@ -58,7 +58,7 @@ class StageRecords(Processing):
         self._inner(was["run"]).verify(applier, was)
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Delete the topic, and the group that reads it."""
+        """Delete the staging topic, and the group that reads it."""
         _, *more = self._inner(was["run"]).undo(was)
         return (DeleteStagedRecords(run=was["run"], record=was["record"]), *more)
 
@@ -137,7 +137,7 @@ class AppendRecords(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteStagedRecords(StepBase):
-    """Delete the topic of the run that had its results.
+    """Delete the staging topic of the run with the results.
 
     In an undo, `run` and `record` (the file with the topic's id) are those of the run that is
     undone, and the group that read the topic is deleted, too. The run itself keeps the group: it
@@ -151,7 +151,7 @@ class DeleteStagedRecords(StepBase):
     record: str | None = None
 
     def describe(self) -> str:
-        return "delete the topic of the run"
+        return "delete the staging topic of the run"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""

@@ -44,9 +44,9 @@ class ReplaceResults(ProcessRecords):
     def describe(self) -> str:
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} and "
-            f"{plural(self.late, 'late record')} with {self.entry_point}; write a copy of "
-            f"{self.folder} with new results of {plural(self.pairs, 'key')} (windows count "
-            "separately)"
+            f"{plural(self.late, 'late record')} with {self.entry_point}, and write a copy of "
+            f"{self.folder} with new results of {plural(self.pairs, 'key')} (each window of a key "
+            "counts)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -190,7 +190,7 @@ class AwaitEqualLag(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitOldVersion(StepBase):
-    """Wait until the old application has processed all that the stopped new one has processed.
+    """Wait until the old application has processed what the stopped new application has processed.
 
     Results that the new version wrote only to the shadow topic are then in the output topic.
     """

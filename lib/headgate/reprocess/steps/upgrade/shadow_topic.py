@@ -64,8 +64,8 @@ class CreateShadowTopic(StepBase):
         found = applier.kafka.shapes([self.topic]).get(self.topic)
         if found is None or found.partitions != self.shape["partitions"]:
             raise StepError(
-                f"topic {self.topic} doesn't exist with {self.shape['partitions']} partitions. "
-                "Resume the run to create it"
+                f"topic {self.topic} is missing or doesn't have {self.shape['partitions']} "
+                "partitions. Resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
