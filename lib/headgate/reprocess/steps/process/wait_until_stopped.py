@@ -124,7 +124,7 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
         raise RefusedError(
             f"Headgate can't verify that {pipeline} is stopped: its batches take so long or are "
             f"so rare that Headgate would have to watch for {needed:.0f} s. Register a status "
-            "command, or a stop command that is a manual step"
+            "command, or set `watch` in headgate.toml and call headgate.watch in the driver"
         )
     applier.note(
         f"watching the logs of checkpoint {location} for {seconds:.0f} s: no new batch may appear"
