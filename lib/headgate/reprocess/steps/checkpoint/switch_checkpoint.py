@@ -140,8 +140,8 @@ class SwitchToOldCheckpoint(StepBase):
         return (
             OUTPUT_STAYS,
             (
-                f"the new checkpoint {self.place} is kept as long as snapshots of the run are kept "
-                "([runs] keep_snapshots)"
+                f"Headgate keeps the new checkpoint {self.place} until it removes the snapshots of "
+                "the run ([runs] keep_snapshots)"
             ),
         )
 

@@ -32,7 +32,7 @@ class WriteDeadLetters(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        return f"write the records that were left out to the dead letter topic {self.topic}"
+        return f"write the failing records to the dead letter topic {self.topic}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a topic is not the planned one: its offsets would be other records."""
@@ -47,7 +47,7 @@ class WriteDeadLetters(StepBase):
         """Write those that are missing."""
         records = self._records(applier)
         if not records:
-            applier.note("the function failed on no record, so Headgate wrote no dead letters")
+            applier.note("no record made the function fail, so Headgate wrote no dead letters")
             return
         begins = {int(number): end for number, end in was["ends"].items()}
         written = applier.dead_letters.write(self.topic, records, begins)

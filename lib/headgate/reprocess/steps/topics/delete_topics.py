@@ -215,8 +215,8 @@ class RestoreTopics(StepBase):
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
             raise StepError(
-                "partitions, replication or settings of recreated topics differ from the deleted "
-                f"topics: {name_list(wrong)}. Correct them, then resume the run"
+                "recreated topics have other partitions, replication or settings than the deleted "
+                f"topics: {name_list(wrong)}. Correct these topics, then resume the run"
             )
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
@@ -303,8 +303,8 @@ class CreateTopics(StepBase):
         now = applier.kafka.shapes(self.topics)
         if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
             raise StepError(
-                "partitions, replication or settings of new topics differ from the plan: "
-                f"{name_list(wrong)}. Correct them, then resume the run"
+                "new topics have other partitions, replication or settings than planned: "
+                f"{name_list(wrong)}. Correct these topics, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
