@@ -39,7 +39,7 @@ def test_answers_are_what_their_kind_says():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"bach": 1}, "no option --bach; its options: --batch, --at"),
+        ({"bach": 1}, "no option --bach. Its options: --batch, --at"),
         ({"batch": "seven"}, "--batch of rewind: expected a whole number, found 'seven'"),
         ({"sink": "burn"}, "expected one of keep, empty, found 'burn'"),
         ({"batch": 1, "at": "noon"}, "either --batch or --at"),

@@ -39,7 +39,7 @@ def stored(query="mine", topic="orders", **source):
         (
             stored(),
             (ReportedRun("mine", "land"), ReportedRun("x", "city")),
-            "reports this id for land, but this pipeline's query is city",
+            "reports this id for query land, but this pipeline's query is city",
         ),
         (stored(topic="clicks"), (), "has offsets of orders, but the stored version reads clicks"),
         (stored(topic=None, pattern="ord.*"), (), None),

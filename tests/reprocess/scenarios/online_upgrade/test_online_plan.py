@@ -175,9 +175,9 @@ def test_an_open_question_says_which_version_was_compared_and_what_answers_it():
     finding = Judged(rule="DED002", outcome="unknown", why="no", closes=True, question="which?")
     world.judged = replace(VERDICT, findings=(finding, replace(finding, question=None)))
     *found, last = plan(world).blockers
-    assert len(found) == 2 and "read from p@3" in last and "--before" in last
+    assert len(found) == 2 and "version from p@3" in last and "--before" in last
     world.judged = replace(world.judged, compared="")
-    assert "read from its checkpoint" in plan(world).blockers[-1]
+    assert "version from its checkpoint" in plan(world).blockers[-1]
 
 
 @pytest.mark.parametrize(

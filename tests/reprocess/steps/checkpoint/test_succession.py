@@ -98,7 +98,7 @@ def test_a_time_that_retention_has_passed_in_some_partitions_is_asked_about_over
 
     found = begin(takes, position, at, Both(first={0: 2, 1: 2, 2: 2}))
     (reason,) = found.blockers
-    assert "records of orders[0], orders[1], orders[2] from" in reason
+    assert "no record of orders[0], orders[1], orders[2] is older than" in reason
     assert "--past-retention" in reason
     alone = begin(TAKES, POSITION, at, Paper(first={0: 2, 1: 2, 2: 2}))
     assert alone.blockers == []

@@ -136,7 +136,7 @@ def test_a_killed_run_recreates_its_own_topic(world, call):
 def test_a_repeated_task_is_counted(world):
     was = STEP.bind(world)
     world.writes = 4
-    with pytest.raises(StepError, match="april has 4 records, but 3 were written"):
+    with pytest.raises(StepError, match="april has 4 records, but the run wrote 3"):
         STEP.apply(world, was)
     world.writes = 3
     STEP.apply(world, was)
