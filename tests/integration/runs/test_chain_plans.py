@@ -123,7 +123,7 @@ def test_another_writer_of_the_topic_blocks_what_would_skip_its_records(shop):
 
 def test_a_cycle_is_named(shop):
     shop.query("back", shop.upper, shop.orders)
-    assert "these pipelines: back, first. Some of them form a cycle" in shop.plan().blockers[0]
+    assert "these pipelines form a cycle: back, first. Each" in shop.plan().blockers[0]
 
 
 def test_groups_that_nobody_registered_are_named(shop):

@@ -76,9 +76,8 @@ def _unusable(
     first = request.pipeline.name
     if chain.cycle:
         yield (
-            f"Headgate can't order these pipelines: {name_list(chain.cycle)}. Some of them form a "
-            "cycle, because they read their own output through the others. Exclude one pipeline of "
-            "the cycle with --exclude"
+            f"these pipelines form a cycle: {name_list(chain.cycle)}. Each of them reads its own "
+            "output through the others. Exclude one of them with --exclude"
         )
     known = {m.name: m for m in chain.members} | {n: links.members[n] for n in chain.left_out}
     yield from unknown_names(choices, known, first)

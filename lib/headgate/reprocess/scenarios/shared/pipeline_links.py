@@ -148,8 +148,14 @@ def order(links: Links, first: str, excluded: Iterable[str]) -> Order:
     while ready := [n for n in reached if n not in done and waiting[n] <= set(done)]:
         done += ready
     rest = tuple(n for n in reached if n not in done)
+    # What is only downstream of a cycle waits as well, but isn't part of it.
+    cycle = set(rest)
+    while ends := {n for n in cycle if not any(m.name in cycle for m in links.next_of(n))}:
+        cycle -= ends
     return Order(
-        members=tuple(links.members[n] for n in (*done, *rest)), left_out=left_out, cycle=rest
+        members=tuple(links.members[n] for n in (*done, *rest)),
+        left_out=left_out,
+        cycle=tuple(n for n in rest if n in cycle),
     )
 
 
