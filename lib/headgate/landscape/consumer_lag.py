@@ -9,6 +9,7 @@ from headgate.landscape.landscape import PartitionLag, PositionState
 from headgate.landscape.pipeline_topics import Match, kafka_offsets
 from headgate.model.cluster import Cluster, Group, Partition
 from headgate.model.version import Engine, Source, Version
+from headgate.text.numbers import plural
 
 Key = tuple[str, int]
 
@@ -152,13 +153,13 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
         lost = sum(p.lost or 0 for p in found)
         parts = ", ".join(str(p.partition) for p in found)
         location = f"partition{'s' if len(found) > 1 else ''} {parts} of {topic}"
-        said = _SENTENCES[state].format(location=location, lost=lost, name=name)
+        said = _SENTENCES[state].format(location=location, lost=plural(lost, "offset"), name=name)
         yield f"{name} {said}."
 
 
 _SENTENCES = {
     PositionState.DATA_LOST: (
-        "lost {lost} offsets in {location}: Kafka deleted these records before {name} read them"
+        "lost {lost} in {location}: Kafka deleted these records before {name} read them"
     ),
     PositionState.BEYOND_END: (
         "has an offset after the latest offset of {location}: the topic was probably recreated or "

@@ -66,7 +66,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     type=click.FloatRange(5),
     default=300.0,
     show_default=True,
-    help="Timeout in seconds for each version.",
+    help="Timeout in seconds for each version. A twin run of Spark has one timeout for both.",
 )
 @click.option("--query", metavar="NAME", help="Query to rehearse, if the function starts several.")
 @click.option(

@@ -176,12 +176,16 @@ def short_rewind_window(s: Subject) -> Iterator[Problem]:
         )
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"The checkpoint keeps only its last {kept} batches{about}.",
+            what=f"The checkpoint keeps only its last {_batches(kept)}{about}.",
             remedy=_FOR_A_DAY.format(batches=-(-86_400_000 // interval))
             if interval
             else _FOR_SOME_TIME,
             keeps_state=True,
         )
+
+
+def _batches(number: int) -> str:
+    return "batch" if number == 1 else f"{number} batches"
 
 
 def _retained(s: Subject) -> int | None:

@@ -107,7 +107,7 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
         )
     return (
         f"the sink of {request.pipeline.name} is unknown, and some sinks drop batch numbers that "
-        "they have already recorded. Capture the query (`headgate capture --pipeline "
+        "they have already recorded. Capture the query (`headgate capture EVIDENCE --pipeline "
         f"{request.pipeline.name}`), or pass --sink"
     )
 

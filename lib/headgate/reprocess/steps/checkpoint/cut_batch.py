@@ -23,6 +23,8 @@ from headgate.reprocess.steps.checkpoint.rewind import REWOUND, check_whole
 from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 
+_EARLIER = "go back to an earlier batch with `headgate plan rewind`"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutCopy(StepBase):
@@ -86,7 +88,7 @@ class CutCopy(StepBase):
                     f"the logs of checkpoint {self.checkpoint} have changed since the plan was "
                     "made. Run `headgate plan` again"
                 )
-        check_whole(inspector, self.checkpoint, last)
+        check_whole(inspector, self.checkpoint, last, other=_EARLIER)
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and after another cut what the query has read since."""
@@ -152,7 +154,7 @@ class CutCopy(StepBase):
                 f"the copy {was['copy']} ends at offset {at} of {location}, not at offset "
                 f"{self.end}. Resume the run to copy the checkpoint again"
             )
-        check_whole(applier, was["copy"], self._last(was))
+        check_whole(applier, was["copy"], self._last(was), other=_EARLIER)
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the copy, unless the run already uses it."""

@@ -176,26 +176,42 @@ class SwapCheckpoint(CheckpointSwap):
         check_end(applier, self.checkpoint, self.batch)
 
 
-def check_whole(inspector: Inspector, location: str, batch: int, point: str | None = None) -> None:
-    """Refuse where what the end of the batch needs is not there."""
+def check_whole(
+    inspector: Inspector,
+    location: str,
+    batch: int,
+    point: str | None = None,
+    *,
+    other: str = "choose another batch with --batch",
+) -> None:
+    """Raise RefusedError if files are missing that the end of the batch needs.
+
+    `other` is what else to do, as the end of a sentence.
+    """
     found = inspector.checkpoints.rewind(location, batch, point)
     if found.missing:
         raise RefusedError(
             f"checkpoint {point or location} can't be rewound to batch {batch}: "
-            f"{found.missing[0]}. Choose another batch with --batch"
+            f"{found.missing[0]}. Restore the missing files, or {other}"
         )
     if found.lost_inputs:
         raise RefusedError(
             f"the input file {found.lost_inputs[0]} no longer exists, but batches after batch "
-            f"{batch} have read it. Restore the file, or choose a later batch with --batch"
+            f"{batch} have read it. Restore the file, or {other}"
         )
 
 
 def check_end(applier: Applier, location: str, batch: int) -> None:
     """Fail where the logs of a checkpoint do not both end at the batch."""
     found = applier.checkpoints.read(location)
-    if found is None or found.head != (batch, batch):
-        begun, done = found.head if found else (None, None)
+    if found is None:
+        raise StepError(
+            f"checkpoint {location} has no readable logs, but should end at batch {batch}: another "
+            "process probably deleted or replaced them. Stop that process, then run `headgate undo "
+            f"{applier.run}`"
+        )
+    if found.head != (batch, batch):
+        begun, done = found.head
         raise StepError(
             f"checkpoint {location} should end at batch {batch}, but its offset log ends at batch "
             f"{begun} and its commit log at batch {done}: another process probably writes to the "
