@@ -88,6 +88,30 @@ def test_dead_letters_are_written_by_a_step_and_the_plan_says_what_lacks_them():
     assert read(request(failing_to="letters")).most == 100
 
 
+def test_limits_of_the_dead_letter_topic_are_named():
+    def risks(letters, orders):
+        configs = {"letters": letters | {"retention.ms": "-1"}, "orders": orders}
+
+        class Limited(Cluster):
+            def shapes(self, names):
+                return {n: SimpleNamespace(configs=configs[n]) for n in names if n in configs}
+
+        asked = request(Limited(), failing_to="letters")
+        orders_topic = {"orders": Topic(name="orders", id="2", partitions=())}
+        found = read_failing_to(asked, version(), orders_topic, is_stream=False)
+        return found.risks(asked, version())[4:]
+
+    assert risks({}, {}) == []
+    (old,) = risks({"message.timestamp.before.max.ms": "86400000"}, {})
+    assert "letters rejects records older than 1 day: an older failing record stops the run" in old
+    (large,) = risks({}, {"max.message.bytes": "2000000"})
+    assert "letters rejects records of more than 1048588 bytes" in large
+    assert large.endswith("Set `max.message.bytes` of letters to 2004096")
+    assert risks({"max.message.bytes": "2004096"}, {"max.message.bytes": "2000000"}) == []
+    (small,) = risks({"max.message.bytes": "1000"}, {})
+    assert small.endswith("Set `max.message.bytes` of letters to 1052684")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

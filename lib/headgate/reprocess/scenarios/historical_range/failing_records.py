@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.records.write_dead_letters import WriteDeadLetters
+from headgate.text.numbers import duration
 
 MAX_FAILING, LIMIT = 100, 1000
+# Bytes that a dead letter's own headers take at most: names, class, and a message that is cut.
+HEADERS = 4096
+_LARGEST, _BEFORE = "max.message.bytes", "message.timestamp.before.max.ms"
+# Kafka's own, of topics that set none (Kafka 4.3, topic configs).
+_LARGEST_BY_DEFAULT, _NO_LIMIT = 1048588, 2**63 - 1
 
 FAILING_TO = Option(
     name="failing-to",
@@ -71,12 +78,10 @@ class FailingTo:
             "another. The function is called several times for the same record",
             f"an undo leaves the dead letters in {name}",
         ]
-        shape = request.inspector.kafka.shapes([name]).get(name)
-        if shape is not None and shape.configs.get("retention.ms", "") != "-1":
-            found.append(
-                f"dead letters keep their timestamps, and {name} has a retention time: Kafka may "
-                f"delete old dead letters at once. Set `retention.ms` of {name} to -1"
-            )
+        shapes = request.inspector.kafka.shapes([name, *self.inputs])
+        if name in shapes:
+            inputs = [shapes[n] for n in self.inputs if n in shapes]
+            found += _limit_risks(name, shapes[name], inputs)
         return found
 
     def outputs(self, own: OutputEffects) -> OutputEffects:
@@ -89,6 +94,30 @@ class FailingTo:
             undo=(f"An undo leaves the dead letters in {name}.",),
         )
         return own.joined(more)
+
+
+def _limit_risks(name: str, shape: TopicShape, inputs: Sequence[TopicShape]) -> Iterator[str]:
+    """Yield which limits of the dead letter topic can lose a dead letter, or stop the run."""
+    if shape.configs.get("retention.ms", "") != "-1":
+        yield (
+            f"dead letters keep their timestamps, and {name} has a retention time: Kafka may "
+            f"delete old dead letters at once. Set `retention.ms` of {name} to -1"
+        )
+    if (oldest := int(shape.configs.get(_BEFORE, _NO_LIMIT))) < _NO_LIMIT:
+        yield (
+            f"dead letters keep their timestamps, and {name} rejects records older than "
+            f"{duration(oldest)}: an older failing record stops the run. Remove `{_BEFORE}` from "
+            f"{name}"
+        )
+    limits = [int(s.configs.get(_LARGEST, _LARGEST_BY_DEFAULT)) for s in (shape, *inputs)]
+    needed = max(limits[1:], default=_LARGEST_BY_DEFAULT) + HEADERS
+    # Topics without limits of their own have the same one, the broker's.
+    if limits[0] < needed and any(_LARGEST in s.configs for s in (shape, *inputs)):
+        yield (
+            f"a dead letter has up to {HEADERS} bytes of headers more than its record, and {name} "
+            f"rejects records of more than {limits[0]} bytes: a larger failing record stops the "
+            f"run. Set `{_LARGEST}` of {name} to {needed}"
+        )
 
 
 def read_failing_to(
