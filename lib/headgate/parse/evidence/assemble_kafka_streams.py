@@ -41,7 +41,7 @@ def _release(pieces: Sequence[Piece], problems: list[str]) -> str | None:
     first = next(iter(found), None)
     if len(found) > 1:
         problems.append(
-            f"the logs show Kafka Streams versions {', '.join(found)}: Headgate uses {first}"
+            f"the logs show Kafka Streams versions {', '.join(found)}: Headgate assumes {first}"
         )
     return first
 

@@ -45,7 +45,9 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=len(registered(c.old, bare)),
             after=len(registered(c.new, bare)),
-            because=f"The new version changes the stored topology: {listed}.",
+            because=(
+                f"The topology differs from the one that the broker stores for the group: {listed}."
+            ),
             error_class=STREAMS_EXCEPTION,
             remedy=AROUND,
             scenario="offline-upgrade",

@@ -67,7 +67,8 @@ _MAKE_SURE_THAT_IS_COMPACTED = (
     "{changelog} only if you no longer need a rollback."
 )
 _LEAVE_THE_OPTIMISATION = (
-    "Keep topology.optimization switched on, or replay the table's topic from the earliest offset."
+    "Keep topology.optimization on (all, or reuse.ktable.source.topics), or reprocess the "
+    "KTable's source topic from the earliest offset."
 )
 _DO_ALL_INSTANCES = (
     "Will all instances keep their state directories until every row has been updated?"

@@ -17,9 +17,9 @@ from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import are_current, too_old
 
 _KEEP = (
-    "Start the pipeline before its committed offsets expire. Or save them now "
-    "(kafka-consumer-groups --reset-offsets --to-current --export), so that you can restore "
-    "them."
+    "Start the pipeline before its committed offsets expire. Or save them now, so that you can "
+    "restore them: kafka-consumer-groups --group GROUP --all-topics --reset-offsets --to-current "
+    "--export. Without --execute, this command changes nothing."
 )
 
 RETENTION = "offsets.retention.minutes"

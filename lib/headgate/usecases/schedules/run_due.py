@@ -136,9 +136,10 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
     """Queue the run of a tick, or request it, or skip the tick."""
     plan = found.plan
     if not plan.can_apply:
-        why = "; ".join(plan.blockers) or "there is nothing to do"
-        store.schedules.skip(tick, f"the plan is blocked: {why}", records=found.records)
-        yield _said(known, tick, f"is skipped, because the plan is blocked: {why}")
+        blocked = f"the plan is blocked: {'; '.join(plan.blockers)}"
+        why = blocked if plan.blockers else "there is nothing to do"
+        store.schedules.skip(tick, why, records=found.records)
+        yield _said(known, tick, f"is skipped: {why}")
     elif found.records == 0:
         store.schedules.skip(tick, "there are no unread records", records=0)
     elif found.exceeds:

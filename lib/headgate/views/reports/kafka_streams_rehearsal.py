@@ -48,8 +48,8 @@ _COPIED = {
     "changelog": "all copied",
     "input": "only unread records copied",
     "repartition": "only in-flight records copied",
-    "output": "none copied: the topic's copy is empty",
-    "not read": "none copied: the topic's copy is empty",
+    "output": "not copied: the rehearsal starts with an empty topic",
+    "not read": "not copied: the rehearsal starts with an empty topic",
 }
 
 

@@ -124,9 +124,7 @@ def test_a_stream_says_its_batches_and_what_it_drops():
     assert "--input-from" not in job.arguments and "--from" in job.arguments
     assert made.risks[0].startswith("the input is complete: Headgate measured")
     assert any("in the order of record timestamps: --as stream" in r for r in made.risks)
-    assert any(
-        r.startswith("records that are late for the watermark are dropped") for r in made.risks
-    )
+    assert any(r.startswith("records older than the watermark are dropped") for r in made.risks)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,10 @@ class ControlRequest:
         if left < 0:
             return "the request has expired"
         if left > LONGEST:
-            return f"the request is valid for longer than {LONGEST:.0f} s"
+            return (
+                f"the request is valid for longer than {LONGEST:.0f} s. Check the clocks of both "
+                "machines"
+            )
         if token is not None and not hmac.compare_digest(self.mac, self._mac(token)):
             return "the request isn't signed with this watch's token"
         return None

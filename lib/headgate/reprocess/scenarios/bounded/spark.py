@@ -134,7 +134,7 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         )
     if request.version is not None and request.version.watermarks:
         yield (
-            "records that are late for the watermark are dropped, as in normal operation. Smaller "
+            "records older than the watermark are dropped, as in normal operation. Smaller "
             "batches (--max-records, --rate) drop more records"
         )
     if not request.inspector.spark_jobs.master().startswith("local"):

@@ -106,7 +106,10 @@ def into_table(request: PlanRequest, what: Mapping[str, Any], found: EventTimes)
         steps=(process, UpsertRows(target=target)),
         resources=(f"table:{table.connection}.{table.title}",),
         outputs=OutputEffects(
-            run=(f"The results of the range replace rows of {title} with the same keys.",),
+            run=(
+                f"The run replaces rows of {title} that have the same keys as its results. It adds "
+                "all other results as new rows.",
+            ),
             undo=(f"An undo deletes the added rows of {title}, and restores the replaced rows.",),
         ),
         risks=tuple(_risks(table, columns)),

@@ -97,9 +97,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             said.MISSING,
             says(
                 Fact.BY_BATCH,
-                undo="The old files and `_spark_metadata` of a file sink are restored, and new "
-                "files move to backup. A Delta or Iceberg table keeps the rows that were "
-                "written since the run.",
+                undo="The old files and `_spark_metadata` of a file sink are restored. Files "
+                "written since are moved to a backup folder. A Delta or Iceberg table keeps the "
+                "rows that were written since the run.",
             ),
             replace(said.STAYS, unless=frozenset({Fact.BY_BATCH})),
             said.SAME_AGAIN,
@@ -170,8 +170,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             ),
             says(
                 undo=(
-                    "The restored offsets are out of range. {name} then applies its "
-                    "auto.offset.reset: it reprocesses or skips records."
+                    "An undo restores the offsets from before the repair, which are out of range. "
+                    "{name} then applies its auto.offset.reset: it reprocesses or skips records."
                 ),
                 unless=(Fact.ABORTED,),
             ),
@@ -269,7 +269,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 run="The outputs of {name} don't change: the results of this run go to new folders."
             ),
-            says(undo="An undo deletes both results. The outputs of {name} don't change."),
+            says(
+                undo="An undo deletes the results of both versions. The outputs of {name} don't "
+                "change."
+            ),
         ),
         remains=False,
     ),

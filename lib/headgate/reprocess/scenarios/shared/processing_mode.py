@@ -69,7 +69,7 @@ class ProcessingMode:
         ]
         if version.watermarks and version.stateful:
             found.append(
-                "records that are late for the watermark are dropped, as in the running query. The "
+                "records older than the watermark are dropped, as in the running query. The "
                 "run counts them. Smaller batches drop more records"
             )
         if rate := self.stream.get("rate"):

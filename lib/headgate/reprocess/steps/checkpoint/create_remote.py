@@ -88,7 +88,7 @@ class CopyRemoteCheckpoint(StepBase):
             raise StepError(wrong)
         found = applier.checkpoints.read(self.place)
         if found is None or (self.batch is not None and found.head != (self.batch, self.batch)):
-            end = "has no readable logs"
+            end = "has no readable offset log and commit log"
             if self.batch is not None:
                 end = f"doesn't end at batch {self.batch}"
             raise StepError(

@@ -23,7 +23,7 @@ from headgate.reprocess.steps.checkpoint.rewind import REWOUND, check_whole
 from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 
-_EARLIER = "go back to an earlier batch with `headgate plan rewind`"
+_EARLIER = "rewind to an earlier batch with `headgate plan rewind`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -206,9 +206,9 @@ def check_end(applier: Applier, location: str, batch: int) -> None:
     found = applier.checkpoints.read(location)
     if found is None:
         raise StepError(
-            f"checkpoint {location} has no readable logs, but should end at batch {batch}: another "
-            "process probably deleted or replaced them. Stop that process, then run `headgate undo "
-            f"{applier.run}`"
+            f"checkpoint {location} has no readable offset log and commit log, but should end at "
+            f"batch {batch}: another process probably deleted or replaced them. Stop that process, "
+            f"then run `headgate undo {applier.run}`"
         )
     if found.head != (batch, batch):
         begun, done = found.head

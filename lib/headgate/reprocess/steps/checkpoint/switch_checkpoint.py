@@ -39,8 +39,9 @@ class SwitchCheckpoint(StepBase):
     def describe(self) -> str:
         what = "" if self.made else " (empty)"
         return (
-            f"switch the checkpoint of {self.pipeline}: {self.checkpoint} -> {self.place}{what}, "
-            "passed to its commands as HEADGATE_CHECKPOINT (the old checkpoint is unchanged)"
+            f"switch the checkpoint of {self.pipeline}: {self.checkpoint} -> {self.place}{what}. "
+            "Its commands get the new location as HEADGATE_CHECKPOINT. The old checkpoint doesn't "
+            "change"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

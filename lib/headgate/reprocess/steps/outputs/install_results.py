@@ -96,7 +96,7 @@ class RemoveResults(StepBase):
     def describe(self) -> str:
         if self.replaces:
             return f"restore the earlier contents of {self.folder}"
-        return f"move the results out of {self.folder}"
+        return f"move the results from {self.folder} back to {self.staged}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Do the moves that are missing."""
