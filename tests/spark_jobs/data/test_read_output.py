@@ -94,7 +94,8 @@ def written(broker, topic):
     """A topic with committed, aborted and open transactions, tombstones and updates."""
     from confluent_kafka import Producer
 
-    name = topic("outputs", partitions=2)
+    # The records keep their time, which Kafka would take for old.
+    name = topic("outputs", partitions=2, config={"retention.ms": "-1"})
 
     def producer(id):
         settings = {"bootstrap.servers": broker, "transactional.id": f"{name}-{id}"}

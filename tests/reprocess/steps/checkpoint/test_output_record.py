@@ -22,7 +22,8 @@ from headgate.reprocess.steps.checkpoint.record_output import (
 @pytest.fixture
 def out(topic, broker):
     """A topic of three partitions, the last one empty, with records at known times."""
-    name, producer = topic("out", partitions=3), Producer({"bootstrap.servers": broker})
+    name = topic("out", partitions=3, config={"retention.ms": "-1"})
+    producer = Producer({"bootstrap.servers": broker})
     for part, times in {0: (1000, 2000, 3000), 1: (1000, 1999)}.items():
         for at in times:
             producer.produce(name, value="v", partition=part, timestamp=at)

@@ -48,7 +48,7 @@ def test_all_have_so_many_wherever_it_crashes(raising_lab):
         here.execute(run, plan)
         assert counts(here, names) == [3 + at, 3 + at]
         (why,) = [r for r in here.undo(run, plan).blockers if r.startswith("can't")]
-        assert f"keeps {3 + at} partitions" in why and all(name in why for name in names)
+        assert f"keep {3 + at} partitions" in why and all(name in why for name in names)
         if not crashed:
             break
     assert at > 4
