@@ -218,6 +218,7 @@ def test_both_versions_switch_at_one_offset_and_the_undo_returns_to_it(billing):
     assert said in billing.journal(undone["run"])
 
 
+@pytest.mark.long
 def test_a_version_that_writes_something_else_is_not_switched_to(billing):
     billing.register(new=("--more", "1"))
     pid = (billing.team.folder / "billing.pid").read_text()
@@ -263,6 +264,7 @@ def test_a_declared_schema_that_consumers_can_not_read_blocks_the_plan(billing, 
     assert "the output schema isn't compatible" in blocker and mailer in blocker
 
 
+@pytest.mark.long
 def test_a_version_that_stops_without_a_commit_repeats_no_more_than_the_run_says(billing):
     billing.register(old=("--careless",))
     file, plan = billing.plan()

@@ -72,6 +72,7 @@ def by_key(written):
     return found
 
 
+@pytest.mark.long
 def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_path, groups):
     state = team.folder / "state"
     words = resettable.argv(

@@ -104,7 +104,7 @@ def ended(store, run):
     ("position", "mark"),
     [
         pytest.param(0, "stopping", id="in-stop", marks=pytest.mark.long),
-        pytest.param(2, None, id="in-reset"),
+        pytest.param(2, None, id="in-reset", marks=pytest.mark.long),
         pytest.param(3, "starting", id="before-start", marks=pytest.mark.long),
         pytest.param(3, "started", id="after-start"),
     ],

@@ -162,6 +162,7 @@ def test_all_others_are_processed_once_also_after_kill_9(team, orders, topic, co
     assert len(values) == COUNT
 
 
+@pytest.mark.long
 def test_totals_in_a_topic_lack_the_failing_records(team, orders, topic, consume):
     register(team, "checked_hours")
     letters = topic("letters", partitions=2, config={"retention.ms": "-1"})

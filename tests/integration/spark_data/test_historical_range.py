@@ -181,6 +181,7 @@ def test_a_field_of_json_chooses_sliding_windows_and_a_folder_is_replaced(team, 
     assert (target / "old").read_text() == "kept"
 
 
+@pytest.mark.long
 def test_results_go_to_a_new_topic_that_an_undo_deletes(team, pipeline, topic, consume):
     orders = pipeline("sliding")
     name = f"{topic('april')}-again"
@@ -229,6 +230,7 @@ def test_results_are_a_delta_table(team, pipeline):
     assert not target.exists()
 
 
+@pytest.mark.long
 def test_a_function_that_fails_at_a_record_leaves_no_results(team, pipeline):
     pipeline("failing")
     target = team.folder / "results"
@@ -243,6 +245,7 @@ def test_a_function_that_fails_at_a_record_leaves_no_results(team, pipeline):
     assert team.run("undo", failed["run"])["state"] == "done"
 
 
+@pytest.mark.long
 def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline):
     pipeline("hourly")
     given = ("--from", "2026-04-04T00:00:00Z", "--until", "2026-04-05T00:00:00Z")

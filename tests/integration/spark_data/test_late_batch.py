@@ -322,6 +322,7 @@ def test_late_orders_are_joined_with_the_views_that_they_belong_to(team, pipelin
     assert len(found) > len(old)
 
 
+@pytest.mark.long
 def test_a_function_that_fails_at_a_record_changes_nothing(team, pipeline, year):
     pipeline("failing")
     target = team.folder / "totals"
@@ -344,6 +345,7 @@ def test_a_function_that_fails_at_a_record_changes_nothing(team, pipeline, year)
     assert contents(target) == before
 
 
+@pytest.mark.long
 def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline, year):
     kept, _ = pipeline("by_customer")
     names = year[0]

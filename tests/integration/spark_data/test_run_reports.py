@@ -96,6 +96,7 @@ def test_a_bounded_run_counts_rows_that_the_watermark_dropped(team, orders, brok
     assert counts_of(again.facts) == counts_of(found.facts), "a second start counts nothing twice"
 
 
+@pytest.mark.long
 def test_the_partitions_of_a_batch_are_told_while_it_reads(team, orders, monkeypatch):
     monkeypatch.setenv("ORDERS_SECONDS", "0.04")
     register(team, "slow")

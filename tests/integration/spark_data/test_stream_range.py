@@ -77,6 +77,7 @@ def totals_of(orders, since, until):
     return totals
 
 
+@pytest.mark.long
 def test_a_query_with_state_runs_as_a_stream_and_survives_kill_9(team, pipeline):
     topic, orders = pipeline("numbered")
     configure(team, seconds=0.3)

@@ -75,7 +75,7 @@ def _samples_are_right(found, a, b):
         assert set(sample["a"]) == set(sample["b"]) == set(sample["columns"])
 
 
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_rows_of_one_key_are_compared_as_a_multiset(compared, seed):
     a, b = two_outputs(seed, keys=120, most=4)
     found = compared(a, b)

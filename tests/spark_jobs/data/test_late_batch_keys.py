@@ -264,7 +264,7 @@ def test_duplicates_are_those_of_plain_python(log, identity):
         assert counted["in_input"] > 0
 
 
-@pytest.mark.parametrize("most", [1_000_000, 3])
+@pytest.mark.parametrize("most", [pytest.param(1_000_000, marks=pytest.mark.long), 3])
 def test_too_many_ids_are_not_sent_to_every_executor(log, monkeypatch, most):
     rows, read = log
     monkeypatch.setattr("headgate.spark_jobs.data.late_records.MOST_SENT", most)
@@ -303,7 +303,14 @@ def test_files_say_where_their_records_were(log, tmp_path, spark):
         wrong.rows_of(ALL, read)
 
 
-@pytest.mark.parametrize("missing", [("topic", "partition"), ("topic",), ("partition",)])
+@pytest.mark.parametrize(
+    "missing",
+    [
+        ("topic", "partition"),
+        pytest.param(("topic",), marks=pytest.mark.long),
+        pytest.param(("partition",), marks=pytest.mark.long),
+    ],
+)
 def test_an_offset_alone_is_no_place(log, tmp_path, spark, missing):
     _, read = log
     rows = [(b"k", value, "gone", 0, 7, START) for value in (b"one", b"other")]
@@ -355,7 +362,7 @@ def test_results_that_do_not_fit_the_folder_are_an_error(spark, tmp_path):
         TargetFolder("parquet", tmp_path / "empty").check(other)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "orc"])
+@pytest.mark.parametrize("kind", ["parquet", pytest.param("orc", marks=pytest.mark.long)])
 def test_a_column_of_only_one_file_is_not_lost(spark, tmp_path, kind):
     new = spark.createDataFrame([("a", "1", 5)], RESULT)
     older = spark.createDataFrame([("b", "1", 5, "x")], f"{RESULT}, note string")

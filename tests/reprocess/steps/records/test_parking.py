@@ -278,10 +278,8 @@ def test_what_comes_after_the_backup_is_not_deleted(kafka_lab, topic, write, rea
     assert len(read(name)[0]) == 6 and len(read(name)[1]) == 6
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", [DeleteRecords, pytest.param(DeleteTopics, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [DeleteRecords, DeleteTopics])
 def test_back_up_and_restore_survive_a_crash_at_every_point(kafka_lab, topic, write, read, kind):
     name = topic("crash", partitions=2, config={"retention.ms": "-1"})
     write(name, [*odd(0), *odd(1)])
