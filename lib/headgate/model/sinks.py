@@ -7,8 +7,11 @@ guessed at: what it does with a batch that comes again is unknown.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+_BRACKET = re.compile(r"[\[({]")
 
 
 class BatchIds(StrEnum):
@@ -167,14 +170,15 @@ def sink_format(name: str | None) -> SinkFormat:
 def described_sink(text: str) -> tuple[str, str | None]:
     """Return format and target of a sink as a plan or a query's progress describes it.
 
-    `DeltaSink[/out]`, `ForeachWriterTable(...)`, `org.example.ConsoleTable$@3a9b`: what stands
-    before the first mark is the class, what is in square brackets the target. The class of a
-    format without a row stands for its format.
+    `DeltaSink[/out]`, `ForeachWriterTable(...)`, `MongoTable{schema=...}` and
+    `org.example.ConsoleTable$@3a9b`: the class is before the first bracket. Only square brackets
+    have the target. The class of a format without a row stands for its format.
     """
-    name, _, target = text.partition("[")
-    name = _class(name.partition("(")[0])
+    found = _BRACKET.search(text)
+    name = _class(text[: found.start()] if found else text)
     row = known_sink(name)
-    return row.format if row else name, target.removesuffix("]") or None
+    target = text[found.end() :].removesuffix("]") if found and found[0] == "[" else ""
+    return row.format if row else name, target or None
 
 
 def normal_path(path: str) -> str:

@@ -50,6 +50,9 @@ def test_plan_and_progress_call_a_sink_by_its_format(folder, form, target, names
         ("org.apache.spark.sql.execution.streaming.ConsoleTable$@3a9b8c7e", ("console", None)),
         ("org.apache.spark.sql.kafka010.KafkaSourceProvider$KafkaTable@1f", ("kafka", None)),
         ("org.example.OurSink@12", ("OurSink", None)),
+        ("MongoTable{schema=StructType(), partitioning=[], columns=[]}", ("MongoTable", None)),
+        ("FileSink[file:/o/{x}/y]", ("file", "file:/o/{x}/y")),
+        ("ForeachWriterTable(org.example.Writer[a])", ("foreach", None)),
     ],
 )
 def test_a_description_is_format_and_target(text, found):
