@@ -178,7 +178,7 @@ def _nothing_yet(pipeline: str | None) -> None:
     st.html(
         markup.empty(
             what,
-            "Paste or upload a plan, event log or checkpoint. Registered pipelines store a "
+            "Paste or upload a query plan, event log or checkpoint. Registered pipelines store a "
             "version on every change.",
         )
     )

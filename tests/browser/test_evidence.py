@@ -71,7 +71,7 @@ def test_pasted_text_is_recognised_at_once_drawn_and_folded(visit, shoot):
     page = visit("topology?pipeline=billing", size=SMALL)
     page.locator(".hg-empty").wait_for()
     paste(page, EXPLAIN)
-    page.get_by_text("extended explain, 2 plans of Spark").wait_for()
+    page.get_by_text("extended explain, 2 query plans of Spark").wait_for()
     shoot(page, "evidence-pasted-1280")
     page.get_by_role("button", name="Show evidence").click()
     ready(page)
@@ -96,7 +96,7 @@ def test_names_in_a_plan_stay_text(visit):
     page = visit("topology?pipeline=billing")
     page.locator(".hg-empty").wait_for()
     paste(page, f"== Physical Plan ==\n*(1) Filter (name#1 = {HOSTILE})\n+- Scan kafka [name#1]\n")
-    page.get_by_text("simple explain, 1 plan").wait_for()
+    page.get_by_text("simple explain, 1 query plan").wait_for()
     page.get_by_role("button", name="Show evidence").click()
     ready(page)
     page.locator(".graph .node", has_text="alert(1)").or_(

@@ -40,7 +40,7 @@ def test_both_ways_say_the_same(large, monkeypatch):
     apart = read_apart(survey_evidence, [large], evidence=[large])
     monkeypatch.setattr(read_in_background, "SMALL", 1 << 20)
     assert read_apart(survey_evidence, [large], evidence=[large]) == apart
-    assert apart.words == "simple explain, 1 plan"
+    assert apart.words == "simple explain, 1 query plan"
 
 
 def test_an_error_of_the_other_process_is_one_here(large):
@@ -90,7 +90,7 @@ def test_one_file_of_no_known_kind_spoils_no_others(tmp_path):
     bad.write_text("print(1)")
     found = survey_evidence([str(good), str(bad)])
     assert found.problem is None and found.version is not None
-    assert [p.words for p in found.pieces] == ["simple explain, 1 plan", None]
+    assert [p.words for p in found.pieces] == ["simple explain, 1 query plan", None]
     assert found.left_out == (f"{bad} isn't evidence",)
     alone = survey_evidence([str(bad)])
-    assert alone.version is None and "tried: explain text" in (alone.problem or "")
+    assert alone.version is None and "Tried as: explain text" in (alone.problem or "")

@@ -111,7 +111,7 @@ def test_what_the_version_after_was_captured_from_is_what_is_started(open_page, 
     old = at.selectbox(key=CompareKey.REHEARSE_BEFORE)
     assert (old.value, old.options[1:]) == ("sales.orders:v1", chosen.options)
     # Each choice says what it is for.
-    for what in ("Function that builds the new version", "To test the rollback", "A hash verifies"):
+    for what in ("Function that builds the new version", "To test the rollback", "compares hashes"):
         assert what in shown(at)
 
 
@@ -152,8 +152,8 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
     assert (
         "The rehearsal ran on Spark 4.0.1, but the version under After is for Spark 4.2.0" in said
     )
-    assert "Spark 4.0.1: Resumes" in said and "The rules: " in said
-    assert "confirms the result of the rules." in said
+    assert "Spark 4.0.1: Resumes" in said and "Outcome of the rules: " in said
+    assert "confirms the outcome of the rules." in said
     assert "A rollback works after a repair. The rules expect that the old version runs" in said
     assert "ab" * 32 in said and "cd" * 32 in said and "Another process changed" in said
     batches, state, rows = (table.value for table in at.dataframe[-3:])
@@ -203,7 +203,7 @@ def test_a_twin_run_shows_both_values_side_by_side(registered, open_page):
     row = at.dataframe[-1].value.iloc[0]
     assert list(row) == ["Rome", "3", "30"]
     assert list(row.index)[1:] == [
-        "value from the old version (count)", "value expected by the new version (sum)",
+        "stored by the old version (count)", "stored by the new version (sum)",
     ]  # fmt: skip
     # The node is selected once, and again by the button.
     assert "aggregate-1" in (at.query_params["node"], *at.query_params["node"])
@@ -249,9 +249,9 @@ def test_the_engine_s_verdict_stands_beside_ours(registered, open_page):
     running.result()
     at.run()
     assert not at.exception
-    assert "4.2.0: Fails to start" in shown(at) and "The rules: " in shown(at)
+    assert "4.2.0: Fails to start" in shown(at) and "Outcome of the rules: " in shown(at)
     assert "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" in shown(at)
-    assert "confirms the result of the rules" in shown(at)
+    assert "confirms the outcome of the rules" in shown(at)
     assert "A rollback works" in shown(at)
     assert "is unchanged" in shown(at)
     # Who comes back, or somebody else, finds it there with its choices.

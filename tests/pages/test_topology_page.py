@@ -32,7 +32,7 @@ def test_the_page_says_what_keeps_the_worker_from_storing_it(register, open_page
     at = open_page("topology", pipeline="shop")
     assert not at.exception
     (sentence,) = said(at)
-    assert "set `query` of shop in headgate.toml" in sentence
+    assert "Set `query` of shop in headgate.toml" in sentence
 
 
 def test_a_checkpoint_that_is_not_there_is_named(register, open_page, tmp_path):

@@ -64,7 +64,7 @@ def _rows(source: Any) -> bool:
 ALIVE_SECONDS = 30.0
 """Seconds without a record after which a run is reported as alive."""
 _HEAD = frozenset((Kind.STARTED, Kind.QUERY, Kind.PLAN))
-_NO_END = "the session no longer has the query, but Spark did not report the query's end"
+_NO_END = "Spark did not report the query's end, but the query was no longer active in the session"
 _PATIENCE = (1.0, 2.0, 5.0, 10.0, 30.0)
 Trouble = Callable[[str, Exception], None]
 
@@ -199,7 +199,9 @@ class Sender:
         return [Record(Kind.QUERY, record.query, record.run, now(), facts)] if facts else []
 
     def _asked(self, ask: Callable[[str], Any], record: Record) -> Any:
-        return self._tried("the plan could not be read", lambda: ask(record.query))
+        return self._tried(
+            "the query plan or the query's settings could not be read", lambda: ask(record.query)
+        )
 
     def _signs_of_life(self, records: list[Record]) -> list[Record]:
         """Tell of each run that was quiet for a while whether the session still has it."""

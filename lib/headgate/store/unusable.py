@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.errors import UnreachableError
 
 _LOCKED = "Another process holds the lock. Wait until that process has finished, then try again"
-_FILE = "Check your permission, the free disk space and `url` of [store] in headgate.toml"
+_FILE = "Check your permissions, the free disk space and `url` of [store] in headgate.toml"
 
 
 def unusable(url: object, is_file: bool, error: object) -> UnreachableError:

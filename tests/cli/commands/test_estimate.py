@@ -35,7 +35,7 @@ def test_costs_are_told_without_steps(registered):
     assert told["Records reprocessed"].startswith("unknown: Headgate knows no Kafka topic")
     # It has no state: only that is linked.
     assert told["Snapshot"].endswith("B, full copy.")
-    assert "for 14 days" in told["Undo"]
+    assert "for 14 days" in told["Snapshots for an undo"]
     assert "stop returns" not in output
 
 

@@ -94,7 +94,7 @@ def test_a_field_that_no_query_reads_leaves_only_the_question(folder, capsys):
     (folder / "new.avsc").write_text(order("k", "v"))
     arguments = ("check", TOPIC, "--new", "new.avsc", "--fail-on", "incompatible,silently_wrong")
     code, out, _ = run(capsys, *arguments)
-    assert code == 0 and out.startswith("Unknown: answer the questions of the findings first.")
+    assert code == 0 and out.startswith("Unknown: first answer the questions in the findings.")
 
 
 def test_diff_needs_only_files_and_takes_every_mode(folder, capsys):

@@ -45,7 +45,7 @@ def test_a_run_that_another_one_came_after_offers_no_way_that_would_be_refused(l
     first = ended(here, scratch(here), RunState.FAILED, steps=2)
     assert "Continue with `headgate resume" in " ".join(run_detail(here.store, first).stands)
     later = ended(here, scratch(here))
-    reason = f"un {later} later changed {new_run(scratch(here)).resources[0]}"
+    reason = f"un {later} later changed {new_run(scratch(here)).resources[0].replace(':', ' ')}"
     said = run_detail(here.store, first).stands
     assert said[-1] == f"R{reason}, and was not undone: undo that run first."
     assert not any("headgate resume" in sentence for sentence in said)

@@ -58,7 +58,7 @@ def test_a_group_with_work_shows_how_fast_it_reads():
     assert [(w.read, w.arrived) for w in found.windows] == [(30_000, 1_200)] * 5
     rates = rates_of(found.windows)
     assert (rates.reads, rates.arrives, rates.idle) == (500, 20, False)
-    assert "in 5 minutes with a backlog, newest at 2026-11-20T12:05" in rates.how
+    assert "in 5 minutes with a backlog, last measured at 2026-11-20T12:05" in rates.how
     told = in_time(48_000, rates, "")
     assert (
         told["seconds"] == 100.0

@@ -114,7 +114,7 @@ def test_progress_of_one_name_is_of_the_query_that_was_seen_last(tmp_path):
 def test_queries_of_other_names_need_a_line_in_the_registry(tmp_path):
     watch = told(tmp_path, {BEFORE: "one", AFTER: "other"})
     context, pipeline = registered(tmp_path, watch=watch)
-    with pytest.raises(QueryChoiceError, match=r"set `query` of"):
+    with pytest.raises(QueryChoiceError, match=r"Set `query` of"):
         read_progress([watch], query=own_query(pipeline, context))
     context, pipeline = registered(tmp_path, watch=watch, query="third")
     with pytest.raises(QueryChoiceError, match="no query 'third' in the evidence of by-city"):

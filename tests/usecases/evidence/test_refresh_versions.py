@@ -94,7 +94,7 @@ def test_where_no_query_has_the_name_the_registry_is_asked_which_one_it_is(tmp_p
     file = tmp_path / "headgate.toml"
     file.write_text(file.read_text().replace('"orders"', '"shop"'))
     (found,) = refresh_versions(open_context(str(context.registry.path)))
-    assert "set `query` of shop in headgate.toml:" in found.problem
+    assert "Set `query` of shop in headgate.toml to one of these:" in found.problem
     assert "f5276c1b-cd01-47d6-ae22-49bdc7ad81d1" in found.problem
 
 

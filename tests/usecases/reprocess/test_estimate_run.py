@@ -73,7 +73,7 @@ def test_medians_of_earlier_runs_give_the_duration_with_start_up_apart(context):
     assert found.low == pytest.approx(67.5) and found.high == 30 + 6000 / 50
     lines = dict(estimate_lines(found))
     assert lines["Records"] == f"{exact(6000)} records, about 60 kB"
-    assert lines["Start-up"] == "about 30 s of the duration"
+    assert lines["Start-up"] == "about 30 s, included in the duration"
     assert lines["Duration"].endswith("measured in 3 earlier runs")
 
 

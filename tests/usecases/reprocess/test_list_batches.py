@@ -83,7 +83,7 @@ def test_the_table_has_a_column_for_each_topic():
 def test_the_command_line_lists_the_same(query):
     run = CliRunner().invoke(command, ["q", "--newest", "2"], catch_exceptions=False)
     first, second = run.output.splitlines()
-    assert "5  planned 2026-11-21 08:45:29  13 records (orders 13)" in first
+    assert "5  started 2026-11-21 08:45:29  13 records (orders 13)" in first
     assert "7 records" in second
     run = CliRunner().invoke(command, ["q", "--format", "json"], catch_exceptions=False)
     assert [row["total"] for row in json.loads(run.output)["batches"]] == [13, 7, None]

@@ -100,9 +100,9 @@ def test_other_steps_are_not_what_was_approved(now):
 
 def test_another_target_is_named(now):
     now.sink = Sink(format="parquet", target="/elsewhere")
-    assert now.tick().exceeds == ("the target changed: parquet /out -> parquet /elsewhere",)
+    assert now.tick().exceeds == ("the sink changed: parquet /out -> parquet /elsewhere",)
     now.sink = None
-    assert now.tick().exceeds == ("the target changed: parquet /out -> unknown",)
+    assert now.tick().exceeds == ("the sink changed: parquet /out -> unknown",)
     # One that nobody knew was not approved, and can't have changed.
     assert now.tick(sink=None).exceeds == ()
 
@@ -186,7 +186,7 @@ def test_a_persons_run_that_stopped_part_way_is_not_run_over(now):
     assert now.tick().exceeds == ()
     run = stopped_part_way(now)
     assert now.tick().exceeds == (
-        f"run {run} (from-scratch) stopped part-way on the same resources and was not undone",
+        f"run {run} (from-scratch) on group app stopped part-way and was not undone",
     )
     now.store.journal.add(run, 0, Event.UNDONE)
     assert now.tick().exceeds == ()

@@ -190,7 +190,7 @@ def test_runs_of_a_pipeline_never_overlap(lab, missed, outcome):
 def test_a_tick_during_another_pipelines_chain_is_not_lost(lab, monkeypatch, missed):
     lab.schedule(every=3600, ago=3601, missed=missed)
     run = lab.enqueue("group:other", "group:app", pipeline="orders")
-    blocker = f"run {run} is queued on the same resources"
+    blocker = f"run {run} is queued and uses group app"
     lab.found = TickPlan(replace(PLAN, blockers=(blocker,)), 5)
     lab.look()
     lab.look()
@@ -199,7 +199,7 @@ def test_a_tick_during_another_pipelines_chain_is_not_lost(lab, monkeypatch, mis
     if missed is Missed.SKIP:
         expected = ("skipped", f"the plan is blocked: {blocker}")
     else:
-        expected = ("waiting", f"run {run} is in progress on the same resources")
+        expected = ("waiting", f"run {run} on group app is in progress")
     assert (tick.outcome, tick.tick.reason) == expected
     monkeypatch.setattr(run_due, "RETRY", timedelta(0))
     lab.end(run)

@@ -107,7 +107,7 @@ def test_evidence_is_read_as_the_worker_reads_it(write):
     found = by_name(diagnose(write(table.format("orders", log) + table.format("x", log))))
     assert found["evidence of orders"].state is State.OK
     wrong = found["evidence of x"]
-    assert wrong.exit_code == 2 and "set `query` of x in headgate.toml" in wrong.message
+    assert wrong.exit_code == 2 and "Set `query` of x in headgate.toml" in wrong.message
 
 
 def test_restore_points_that_fail_are_a_note(write, tmp_path):

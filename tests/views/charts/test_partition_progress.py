@@ -23,4 +23,6 @@ def test_a_bar_has_what_is_read_and_what_is_left():
 def test_of_many_partitions_those_with_the_most_left_are_shown():
     parts = {f"t-{n}": (0, n, 100) for n in range(MOST + 20)}
     assert shown_partitions(parts) == [f"t-{n}" for n in range(MOST)]
-    assert reading_words(parts).endswith(f"(chart: the {MOST} with the most unread offsets)")
+    assert reading_words(parts).endswith(
+        f"(the chart shows the {MOST} partitions with the most unread offsets)"
+    )

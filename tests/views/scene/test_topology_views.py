@@ -99,9 +99,9 @@ EXPLAIN = "== Physical Plan ==\n*(1) Project [k#1]\n+- *(1) Scan ExistingRDD[k#1
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (EXPLAIN, "simple explain, 1 plan"),
+        (EXPLAIN, "simple explain, 1 query plan"),
         ("== Parsed Logical Plan ==\nProject [k#1]\n+- LogicalRDD [k#1], false\n\n" + EXPLAIN,
-         "extended explain, 2 plans"),
+         "extended explain, 2 query plans"),
         ('{"spark.sql.shuffle.partitions": "2"}', "session settings"),
     ],
 )  # fmt: skip
@@ -112,7 +112,7 @@ def test_evidence_is_called_what_its_maker_calls_it(text, words):
 
 
 def test_a_version_is_called_by_engine_and_release():
-    assert version_words(orders_v1(), "extended explain, 4 plans").startswith(
-        "extended explain, 4 plans of Spark 4.2: 17 nodes, 2 state stores"
+    assert version_words(orders_v1(), "extended explain, 4 query plans").startswith(
+        "extended explain, 4 query plans of Spark 4.2: 17 nodes, 2 state stores"
     )
     assert version_words(replace(explained(), engine_version=None)) == "Spark: 2 nodes"

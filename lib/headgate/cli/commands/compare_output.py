@@ -31,7 +31,7 @@ from headgate.cli.shared.terminal import say
 @click.option(
     "--newest",
     is_flag=True,
-    help="For topics in update mode: compare only the newest record of each key.",
+    help="For a topic that a query writes in update mode: compare only the newest record per key.",
 )
 @format_option()
 def command(

@@ -44,7 +44,8 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
     show_default=True,
     callback=fail_on(ALL_OUTCOMES),
     metavar="LIST",
-    help=f"Outcomes that fail the check (exit 1): {', '.join(ALL_OUTCOMES)}; `none` never fails.",
+    help=f"Outcomes that fail the check (exit 1): any of {', '.join(ALL_OUTCOMES)}, separated by "
+    "commas. With `none`, the check never fails.",
 )
 @click.option(
     "--rename",
@@ -68,7 +69,7 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 @click.option(
     "--pipeline",
     metavar="NAME",
-    help="Pipeline whose [[accept]] entries apply, if the evidence doesn't name one.",
+    help="Pipeline whose [[accept]] entries apply (default: the pipeline that the evidence names).",
 )
 @format_option("markdown", "sarif", "junit")
 def command(

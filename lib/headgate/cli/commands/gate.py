@@ -45,8 +45,8 @@ def _files(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Twin runs (both versions on the same generated rows): only if a change affects state or "
-    "the rules can't decide (auto), for every changed pipeline (always), or for none (never).",
+    help="When to run both versions on the same generated rows (twin run): if a change affects "
+    "state or the rules can't decide (auto), for every changed pipeline (always), or never.",
 )
 @click.option(
     "--base-jars",
@@ -69,7 +69,8 @@ def _files(
     show_default=True,
     callback=fail_on(ALL_OUTCOMES),
     metavar="LIST",
-    help=f"Outcomes that fail the check (exit 1): {', '.join(ALL_OUTCOMES)}; `none` never fails.",
+    help=f"Outcomes that fail the check (exit 1): any of {', '.join(ALL_OUTCOMES)}, separated by "
+    "commas. With `none`, the check never fails.",
 )
 @click.option(
     "--write",

@@ -45,7 +45,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     type=click.Choice(["real", "none"]),
     default="real",
     show_default=True,
-    help="Input of the batches: new rows of the real sources (real), or no source (none).",
+    help="Input of the rehearsal: new rows of the real sources (real), or no rows (none).",
 )
 @click.option(
     "--batches",
@@ -66,7 +66,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     type=click.FloatRange(5),
     default=300.0,
     show_default=True,
-    help="Timeout in seconds for each version. A twin run of Spark has one timeout for both.",
+    help="Timeout in seconds for each version (twin run of Spark: for both versions together).",
 )
 @click.option("--query", metavar="NAME", help="Query to rehearse, if the function starts several.")
 @click.option(
@@ -80,7 +80,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Also allow sources of this format. Reading must not change them. Can be repeated.",
+    help="Also allow sources of this format. Make sure that reads don't change the source. Can be "
+    "repeated.",
 )
 @click.option(
     "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."
@@ -131,7 +132,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--disagreements",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Without a checkpoint: write plans and findings to FILE, for a bug report.",
+    help="Without a checkpoint: write query plans and findings to FILE, for a bug report.",
 )
 @streams_options
 @format_option("markdown", "sarif", "junit")

@@ -92,7 +92,7 @@ _OPTIONS = (
         "--before-properties",
         type=_FILE,
         metavar="FILE",
-        help="Twin run: settings of the old version (default: the file of --properties).",
+        help="Twin run: properties file of the old version (default: the file of --properties).",
     ),
     click.option(
         "--serde",

@@ -39,13 +39,13 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--intermediate-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Topics that the application writes and reads: reset to the latest offsets.",
+    help="Topics that the application both writes and reads: reset their offsets to the latest.",
 )
 @click.option(
     "--internal-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Internal topics to delete (default: all that the evidence assigns to the application).",
+    help="Internal topics to delete (default: all that verifiably belong to the application).",
 )
 @click.option("--keep-internal", is_flag=True, help="Keep internal topics and local state.")
 @click.option(
@@ -87,7 +87,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     metavar="end|leave",
     help=(
         "Partitions without a record at or after the time: reset to the latest offset (end) or "
-        "keep the offset (leave)."
+        "keep the committed offset (leave)."
     ),
 )
 @click.option(

@@ -82,9 +82,9 @@ def _effect_lines(effect: dict[str, Any]) -> list[str]:
     if "created" in effect and effect["created"] is None:
         lines.append(f"No new restore point: nothing changed since {effect['newest']}.")
     elif "created" in effect:
-        lines.append(f"Restore point {effect['created']} is made.")
+        lines.append(f"Restore point {effect['created']} was created.")
     if "deleted" in effect:
-        lines.append(f"Restore point {effect['deleted']} is deleted.")
+        lines.append(f"Restore point {effect['deleted']} was deleted.")
     if "verified" in effect:
         problem = effect["verify_problem"]
         word = verified_word(effect["verify_rows"])
@@ -115,4 +115,4 @@ def kafka_text(row: PointRow) -> str:
     """Return whether Kafka still holds the records after the point."""
     if row.in_kafka is None:
         return f"later records in Kafka: unknown{f' ({row.kafka})' if row.kafka else ''}"
-    return "later records in Kafka" if row.in_kafka else f"later records lost: {row.kafka}"
+    return "later records still in Kafka" if row.in_kafka else f"later records lost: {row.kafka}"

@@ -59,7 +59,8 @@ _fail = click.option(
     show_default=True,
     metavar="LIST",
     callback=fail_on(EFFECTS),
-    help="Effects that fail the check (exit 1), separated by commas; `none` never fails.",
+    help=f"Effects that fail the check (exit 1): any of {', '.join(EFFECTS)}, separated by commas. "
+    "With `none`, the check never fails.",
 )
 
 

@@ -57,7 +57,7 @@ def paragraphs(rule: NamedRule) -> list[str]:
 
 def _source(rule: NamedRule) -> object:
     if rule.source == _MEASURED:
-        return "Measured: Headgate restarted changed queries on Spark."
+        return "Headgate measured this by restarting changed queries on Spark."
     return markup.Link(rule.source)
 
 

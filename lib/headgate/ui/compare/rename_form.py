@@ -57,8 +57,8 @@ def _ask(found: Comparison) -> None:
     if not kinds:
         st.html(
             markup.quiet(
-                "No rename possible: both versions need a source, state store or operator with a "
-                "name, of the same kind."
+                "No rename is possible. Both versions need something with a name, of the same "
+                "kind: a source, a state store or an operator."
             )
         )
         return

@@ -16,7 +16,7 @@ _ADDRESS = "A path, kafka:TOPIC, kafka:TOPIC@FROM..TO or jdbc:NAME.TABLE"
 _KEYS = "Columns that identify a row, separated by commas."
 _IGNORE = "Columns that aren't compared, separated by commas."
 _TOLERANCE = "Numbers are equal if they differ by at most this value (absolute)."
-_NEWEST = "For topics in update mode: compare only the newest record of each key."
+_NEWEST = "For a topic that a query writes in update mode: compare only the newest record per key."
 
 
 def ask(context: Context) -> CompareRequest | None:

@@ -42,7 +42,7 @@ def show_comparison(found: OutputComparison) -> None:
             st.html(markup.section("Columns"))
             st.dataframe(_columns(found), hide_index=True, width="stretch", height="content")
     if found.samples:
-        st.html(markup.section("Samples") + markup.quiet("At most 20 rows, with masked secrets."))
+        st.html(markup.section("Samples") + markup.quiet("At most 20 rows. Secrets are masked."))
         st.dataframe(_samples(found), hide_index=True, width="stretch", height="content")
     st.download_button(
         "Download JSON", data=json.dumps({"schema": 1} | comparison_json(found), indent=2),

@@ -42,13 +42,14 @@ WORDS = {
     How.ADDRESS: "Address",
 }
 HINTS = {
-    How.PASTE: "Paste the output of Spark's `explain` (also from a log), a plan or query progress "
-    "as JSON, or the output of `Topology#describe()` (Kafka Streams).",
-    How.FILES: "Upload explain text, plans, query progress, event logs, files from `headgate "
-    "capture`, or a zipped folder. Several files form one version.",
+    How.PASTE: "Paste the output of Spark's `explain` (also from a log), a query plan or query "
+    "progress as JSON, or the output of `Topology#describe()` (Kafka Streams).",
+    How.FILES: "Upload explain text, query plans, query progress, event logs, files from "
+    "`headgate capture`, or a zipped folder. Several files form one version.",
     How.FOLDER: "Upload a checkpoint, a rolling event log, or several files of one version.",
     How.ADDRESS: "Address of a Spark UI or History Server, such as `http://driver:4040`. "
-    "headgate.toml must contain the host. Or choose a registered checkpoint or other evidence.",
+    "headgate.toml must allow this address. Or choose a checkpoint or other evidence that is "
+    "registered in headgate.toml.",
 }
 PLACEHOLDER = (
     "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"
@@ -81,7 +82,7 @@ def evidence_form(context: Context, *, key: str, pipeline: str | None = None) ->
 
 
 def _pasted(context: Context, key: str, pipeline: str | None) -> tuple[str, ...]:
-    label = "Explain text, plan or topology"
+    label = "Explain text, query plan or topology"
     return save_text(paste_area(label, key=EvidenceKey.TEXT.of(key), placeholder=PLACEHOLDER))
 
 

@@ -21,8 +21,8 @@ def landscape_loose(landscape: Landscape) -> None:
         with st.container(key="selector-problem"):
             st.html(
                 markup.say(
-                    "Headgate has not read the Kafka cluster state. This page lists only topics of "
-                    "pipelines, without groups, sizes and unused topics.",
+                    "Headgate has not read the Kafka cluster state. This page shows only topics of "
+                    "pipelines: unused topics, groups and sizes are missing.",
                     "unknown",
                 )
             )
@@ -108,7 +108,7 @@ def _groups(groups: Sequence[LandscapeGroup]) -> None:
             "Undeclared groups",
             len(groups),
             "group",
-            "These groups commit offsets to Kafka, but headgate.toml doesn't name them.",
+            "These groups commit offsets to Kafka, but aren't declared in headgate.toml.",
         )
         if groups:
             _table(

@@ -30,7 +30,7 @@ _BATCHES = {"real": "Process one batch of new rows", "none": "Start without inpu
 _EXPLAINED = {
     "real": "Reads at most 1,000 records per Kafka source and 10 files per folder. Commits no "
     "offsets.",
-    "none": "Checks the plan, the state and the state schema, but no offsets and no topics.",
+    "none": "Checks the query plan, the state and the state schema, but no offsets and no topics.",
 }
 _NEW = (
     "Function that builds the new version, as `module:function`. The module must be in the folder "
@@ -41,8 +41,8 @@ _OLD = (
     "rollback, the old version then runs on the copy that the new version changed."
 )
 _COPY = (
-    "Spark runs on a copy of the checkpoint. A hash verifies that the original stays unchanged. "
-    "With generated rows, Spark reads no source."
+    "Spark runs on a copy of the checkpoint. Headgate compares hashes to verify that the original "
+    "is unchanged. With generated rows, Spark reads no source."
 )
 _BATCH = (
     "Input of the new version. Headgate replaces the sink, so Spark writes nothing to the real "

@@ -170,7 +170,7 @@ def _release(version: str) -> list[str]:
 def _order_words(order: Order, after: Version | None = None) -> str:
     """Say what was started; and where that is not what the page judges, that it is not."""
     old = f", old version `{order.before}`" if order.before else ""
-    batch = "new rows" if order.batch == "real" else "no source"
+    batch = "new rows" if order.batch == "real" else "none"
     on = "generated rows"
     if order.checkpoint is not None:
         on = f"checkpoint `{order.checkpoint}`, input: {batch}"
@@ -180,6 +180,6 @@ def _order_words(order: Order, after: Version | None = None) -> str:
         return said
     return said + markup.say(
         f"The rehearsal ran `{order.after}`, but the version under After was captured from "
-        f"`{function}`.",
+        f"`{function}`. The result may not apply to that version.",
         "unknown",
     )

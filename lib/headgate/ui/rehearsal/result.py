@@ -27,8 +27,8 @@ from headgate.views.reports.verdict_line import verdict
 from headgate.views.scene.outcome_words import GLYPHS, WORDS
 
 _AGREEMENT = {
-    Agreement.AGREE: ("Spark confirms the result of the rules.", "resumes"),
-    Agreement.DISAGREE: ("Spark contradicts the result of the rules.", "refuses"),
+    Agreement.AGREE: ("Spark confirms the outcome of the rules.", "resumes"),
+    Agreement.DISAGREE: ("Spark contradicts the outcome of the rules.", "refuses"),
     Agreement.OPEN: ("Spark's outcome can't be compared with the outcome of the rules.", "unknown"),
 }
 _BACK = {
@@ -75,7 +75,9 @@ def _engine_verdict(engine: EngineVerdict) -> str:
 
 def _our_verdict(report: Report) -> str:
     ours = verdict(report)
-    return markup.verdict(ours.glyph, f"The rules: {ours.word}", ours.sentence, ours.tone)
+    return markup.verdict(
+        ours.glyph, f"Outcome of the rules: {ours.word}", ours.sentence, ours.tone
+    )
 
 
 def _agreement(judged: Judged) -> str:

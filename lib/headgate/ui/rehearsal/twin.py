@@ -60,9 +60,12 @@ def _example(example: Counterexample) -> None:
     """Show the values of both versions in one row."""
     st.html(markup.section("Counterexample"))
     before, after = (f" ({name})" if name else "" for name in example.columns)
+    heads = ("stored by the old version", "stored by the new version")
+    if example.kind == "output":
+        heads = ("written with the old version's checkpoint", "written with an empty checkpoint")
     row: dict[str, Any] = {name: str(value) for name, value in example.key.items()}
     row |= {
-        f"value from the old version{before}": str(example.before),
-        f"value expected by the new version{after}": str(example.after),
+        f"{heads[0]}{before}": str(example.before),
+        f"{heads[1]}{after}": str(example.after),
     }
     st.dataframe([row], hide_index=True, width="stretch", height="content")

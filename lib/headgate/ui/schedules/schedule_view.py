@@ -49,7 +49,7 @@ def schedule_view(context: Context, view: ScheduleView) -> None:
                 ("Next tick (UTC)", next_text(view)),
                 ("Missed ticks", MISSED[schedule.missed.value]),
                 ("Limits of a run", schedule.limits or "none"),
-                ("Target", schedule.approved["target"]),
+                ("Sink", schedule.approved["target"]),
                 ("Paused", paused or None),
                 ("Created", f"{short_time(stored.created_at)} by {stored.created_by}"),
                 ("Approved by", stored.approved_by),

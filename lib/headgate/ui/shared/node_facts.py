@@ -11,7 +11,7 @@ import streamlit as st
 from headgate.model.state_schema import Schema, type_text
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Source, StatefulOperator, StateStore, Version
-from headgate.text.numbers import exact
+from headgate.text.numbers import exact, plural
 from headgate.ui.shared import markup
 from headgate.ui.shared.details_panel import detail_rows, shown
 from headgate.ui.shared.markup import Code, Rows
@@ -156,7 +156,7 @@ def _positions(begun: Any, now: Any) -> str:
         for t, p in pairs[:MANY_PARTITIONS]
     ]
     more = len(pairs) - MANY_PARTITIONS
-    rest = markup.quiet(f"and {more} more partitions") if more > 0 else ""
+    rest = markup.quiet(f"and {plural(more, 'more partition')}") if more > 0 else ""
     return markup.section("Positions") + (
         markup.table(("Partition", "Start offset", "End offset"), rows, numbers=2) + rest
     )
@@ -174,7 +174,7 @@ def provenance(version: Version, node: Node) -> Iterator[tuple[str, list[str]]]:
         yield "Operator source", found
     if store is not None or node.kind is NodeKind.STATE_STORE:
         if store is not None and not store.proven:
-            yield "Source of columns", ["the plan (the columns aren't verified by the engine)"]
+            yield "Source of columns", ["the query plan (not confirmed by a state store)"]
         elif found := _of_kinds(version, _STATE):
             yield "State source", found
     if source is not None and source.offsets and (found := _of_kinds(version, _FAR)):

@@ -12,6 +12,7 @@ from headgate.model.topology import Node
 from headgate.model.version import Version
 from headgate.rules.topic_schemas.facts.field_reads import TopicUse
 from headgate.rules.topic_schemas.facts.report import ShownTopic
+from headgate.text.numbers import plural
 from headgate.ui.shared import markup
 from headgate.ui.shared.markup import Code, Rows
 from headgate.usecases.check.check_schemas import show_topic_schema
@@ -75,7 +76,7 @@ def _facts(shown: ShownTopic) -> str:
     ]
     shown_fields: Rows = [(f.path, Code(f.type)) for f in fields[:LISTED_FIELDS]]
     rest = len(fields) - LISTED_FIELDS
-    more = markup.quiet(f"And {rest} more fields.") if rest > 0 else ""
+    more = markup.quiet(f"And {plural(rest, 'more field')}.") if rest > 0 else ""
     return markup.facts(rows) + markup.section("Fields") + markup.facts(shown_fields) + more
 
 

@@ -61,8 +61,9 @@ HEADERS = (
     (b"referrer-policy", b"same-origin"),
 )
 _REFUSED = (
-    "The console doesn't accept this host or origin. Add the host to server.allowedHosts in "
-    ".streamlit/config.toml.\n"
+    "The console doesn't accept this host or origin. In .streamlit/config.toml, add the host to "
+    "server.allowedHosts. If the page has another origin, add the origin to "
+    "server.corsAllowedOrigins.\n"
 )
 _NO_METRICS = "Metrics are off. Set `metrics = true` in [console] of headgate.toml.\n"
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.store.rows import Origin, VersionRow
-from headgate.text.numbers import ago, short_time
+from headgate.text.numbers import ago, plural, short_time
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.choose_pipeline import observed_last
 from headgate.ui.shared.given_evidence import Given
@@ -46,7 +46,8 @@ def history_view(context: Context, chosen: Chosen) -> None:
         for row in rows:
             _row(context, chosen, row, runs, state)
         if len(chosen.rows) > shown:
-            st.button(f"Show {min(ONCE, len(chosen.rows) - shown)} older versions", on_click=_more)
+            more = plural(min(ONCE, len(chosen.rows) - shown), "older version")
+            st.button(f"Show {more}", on_click=_more)
 
 
 def _more() -> None:

@@ -97,7 +97,7 @@ def progress_view(context: Context, chosen: Chosen) -> None:
         progress_figure(made, again, dark=st.context.theme.type == "dark"),
         key="progress",
         config={"displayModeBar": False},
-        alt=f"Charts of {len(batches)} batches: {', '.join(c.title.lower() for c in made)}",
+        alt=f"Charts of batches ({len(batches)}): {', '.join(c.title.lower() for c in made)}",
     )
     st.caption(_how(made, batches, len(again)))
 
@@ -107,7 +107,7 @@ def _nothing(chosen: Chosen) -> None:
     st.html(
         markup.empty(
             "No batch metrics for this query",
-            "Plans and checkpoints have no batch metrics. Choose + to add query progress as "
+            "Query plans and checkpoints have no batch metrics. Choose + to add query progress as "
             f"JSON, an event log, or the folder that `headgate.watch` writes{how}.",
         )
     )
@@ -132,12 +132,12 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
     if state:
         made.append(("State", f"{count(sum(state))} rows", size(sum(memory)) if memory else ""))
     if behind is not None:
-        made.append(("Watermark", f"{duration(int(behind * 1000))} behind", "at the batch's start"))
+        made.append(("Watermark", duration(int(behind * 1000)), "before the batch's start"))
     if lags:
         left = f"{count(int(sum(lags.values())))} records"
         made.append(("Unread after this batch", left, "latest offsets read at the batch's start"))
     if late:
-        made.append(("Late rows", f"{count(sum(late))} rows", "dropped in all batches"))
+        made.append(("Late rows", f"{count(sum(late))} rows", "dropped, sum of all batches"))
     return made
 
 

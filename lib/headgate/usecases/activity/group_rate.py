@@ -104,7 +104,8 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
         how=(
-            f"rate from committed offsets in {len(told)} minutes {when}, newest at {told[-1].end}"
+            f"rate from committed offsets in {len(told)} minutes {when}, last measured at "
+            f"{told[-1].end}"
         ),
         idle=not has_work,
     )

@@ -38,7 +38,10 @@ class OwnQuery:
                 f"no query {self.name!r} in the evidence of {self.pipeline}. Queries in the "
                 "evidence"
             )
-        return f"the evidence has {count} queries; set `query` of {self.pipeline} in headgate.toml"
+        return (
+            f"the evidence has {count} queries. Set `query` of {self.pipeline} in headgate.toml to "
+            "one of these"
+        )
 
 
 def own_query(pipeline: Pipeline, context: Context) -> OwnQuery:

@@ -42,9 +42,9 @@ def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Vers
     except QueryChoiceError as error:
         if pipeline.query:
             raise
-        how = f"set `query` of {pipeline.name} in headgate.toml"
+        how = f"Set `query` of {pipeline.name} in headgate.toml to one of these"
         first = open_.sentence.partition(": choose one")[0].partition("; choose one")[0]
-        raise EvidenceError("\n".join((f"{first}; {how}:", *open_.listed))) from error
+        raise EvidenceError("\n".join((f"{first}. {how}:", *open_.listed))) from error
 
 
 def _told(context: Context, pipeline: Pipeline) -> list[str]:

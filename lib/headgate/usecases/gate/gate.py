@@ -122,7 +122,8 @@ class _Check:
             return None
         same = {
             PipelineChange.NEW: (
-                "The pipeline is new in headgate.toml, but the base already has the same code."
+                "The pipeline is new in headgate.toml, but the base already has its code, so there "
+                "is no change to compare."
             ),
             PipelineChange.RENAMED: (
                 f"{_renamed(found)} The pipeline's code and settings didn't change."
@@ -153,8 +154,8 @@ class _Check:
             return self._gated(found, error=with_next_step(error))
         if known.version is None and not _is_in_base(found, self._base):
             said = (
-                "The pipeline is new: the base has no code of the pipeline, and Headgate "
-                "knows no baseline or running version."
+                "The pipeline is new, so there is no old version to compare with. The base doesn't "
+                "have the pipeline's code, and Headgate knows no baseline or running version."
             )
             return self._gated(found, said=said)
         return known

@@ -254,7 +254,8 @@ def _asked(side: Side, places: Mapping[str, str], folder: Path) -> str | None:
     if called not in (None, side.application_id):
         raise CaptureError(
             f"{side.what} has the application id {called}, but the state directory belongs to"
-            f" {side.application_id}: pass {{application_id}} with --arg, or use --application-id"
+            f" {side.application_id}: pass the placeholder {{application_id}} with --arg, or use "
+            "--application-id"
         )
     return description
 

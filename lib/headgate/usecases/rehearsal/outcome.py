@@ -66,8 +66,8 @@ def torn(found: StreamsVerdict) -> StreamsVerdict:
         found,
         outcome=EngineOutcome.UNKNOWN,
         question=(
-            "Does the new version also fail on a complete copy? The state directory changed during "
-            "the copy: stop the application, and rehearse again"
+            "Does the new version also fail on a complete copy of the state directory? The "
+            "directory changed during the copy. Stop the application, and start the rehearsal again"
         ),
     )
 
@@ -114,16 +114,16 @@ def _store(changelog: str, directory: StateDirectory) -> str:
 
 def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
     if stage.seen is None:
-        yield "changelogs, committed offsets and partitions: the cluster was not contacted"
+        yield "changelogs, committed offsets and partitions, because the cluster was not contacted"
     elif stage.seen.group.members:
-        yield "a start after a clean stop: the group has members, so the application still ran"
+        yield "a start after a clean stop, because the group has members: the application still ran"
     if not stage.uses_directory:
         yield (
-            "the state directory: the directory's offsets don't fit the copied "
-            "changelogs, so stores were restored from the changelogs"
+            "the state directory, because its offsets don't fit the copied changelogs. Stores were "
+            "restored from the changelogs"
         )
     if played.rows_in == 0 and played.ran.outcome is EngineOutcome.RESUMES:
-        yield "processing of records: the inputs had no records"
+        yield "processing of records, because the inputs had no records"
     if side.is_topology:
         yield "caches, several stream threads, and the code around the topology"
     yield from _ALWAYS
@@ -131,8 +131,8 @@ def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
 
 def _not_ensured() -> Iterator[str]:
     yield (
-        "isolation from other systems: host names are not resolved, but the code can connect to IP "
-        "addresses"
+        "isolation from other systems, because the code can still connect to IP addresses. Host "
+        "names are not resolved"
     )
     if not can_watch():
-        yield "absence of other connections: Headgate can monitor connections only on Linux"
+        yield "absence of other connections, because Headgate can monitor connections only on Linux"

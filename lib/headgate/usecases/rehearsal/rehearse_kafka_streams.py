@@ -88,9 +88,11 @@ class StreamsOptions:
             )
         said = " ".join((*self.arguments, *self.env.values(), *self.jvm_options))
         if what.method is None and (lacking := [p for p in _NEEDED if p not in said]):
+            words = f"the placeholder{'s' if len(lacking) > 1 else ''} {' and '.join(lacking)}"
             raise CaptureError(
-                f"{text} is a main class: pass {' and '.join(lacking)} with --arg, --env or "
-                "--jvm-option. Otherwise the application could use your own cluster and state"
+                f"{text} is a main class: with --arg, --env or --jvm-option, pass {words} "
+                "literally. Headgate replaces placeholders by the rehearsal's broker and folder. "
+                "Otherwise the application could use your real cluster and state"
             )
         return Side(
             what=what,

@@ -44,8 +44,8 @@ def estimate_plan(context: Context, plan: Plan) -> Estimate:
     unread = _unread(plan)
     records = unread if plan.scenario in PROCESSING else again(plan.impact)
     if not plan.steps:
-        return Estimate(unknown=("the plan is blocked",))
-    unknown = [] if records is not None else ["records: the number of unread records is unknown"]
+        return Estimate(unknown=("records, bytes and duration, because the plan has no steps",))
+    unknown = [] if records is not None else ["the number of unread records"]
     size = plan.impact.get("bytes_total")
     if size is None:
         unknown.append(f"bytes: {_why(plan.impact.get('bytes_how'))}")

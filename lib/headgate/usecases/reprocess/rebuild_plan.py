@@ -19,6 +19,7 @@ from headgate.reprocess.steps.base.step import pipeline_of
 from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.store.step_records import step_records
+from headgate.text.numbers import name_list
 from headgate.usecases.reprocess.complete_version import complete_version
 
 if TYPE_CHECKING:
@@ -72,13 +73,18 @@ def fresh_plan(
             *_strange_checkpoints(store, inspector, plan, version),
             *(
                 (
-                    f"run {r.id} is {r.state} on the same resources: wait until this run ends, "
+                    f"run {r.id} is {r.state} and uses "
+                    f"{shared_words(store, plan.resources, r.id)}: wait until the run ends, "
                     f"or run `headgate cancel {r.id}`"
                 )
                 for r in active.values()
             ),
         ),
-        risks=(*plan.risks, *unread, *(_half_done(r) for r in half_done(store, plan.resources))),
+        risks=(
+            *plan.risks,
+            *unread,
+            *(_half_done(store, plan, r) for r in half_done(store, plan.resources)),
+        ),
     )
 
 
@@ -242,7 +248,7 @@ def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = N
     others = {r.id: r for name in resources for r in store.runs.touching(name)}
     later = [r for r in others.values() if r.created_at > row.created_at and r.id != but]
     return [
-        f"run {r.id} later changed {' or '.join(resources)}, and was not undone"
+        f"run {r.id} later changed {shared_words(store, resources, r.id)}, and was not undone"
         for r in later
         if r.undo_of in (None, row.undo_of) and has_effect(store, r.id)
     ]
@@ -279,9 +285,16 @@ def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[Ru
     return tuple(found.values())
 
 
-def _half_done(row: RunFacts) -> str:
+def _half_done(store: Store | SqliteReader, plan: Plan, row: RunFacts) -> str:
+    shared = shared_words(store, plan.resources, row.id)
     return (
-        f"run {row.id} stopped part-way on the same resources and was not undone. After "
-        f"this plan, run {row.id} can't be undone: undo that run first, or keep the run's "
-        "changes"
+        f"run {row.id} on {shared} stopped part-way and was not undone. While the "
+        f"changes of this plan remain, run {row.id} can't be undone. To undo that run, run "
+        f"`headgate undo {row.id}` before you apply this plan"
     )
+
+
+def shared_words(store: Store | SqliteReader, resources: Iterable[str], run: str) -> str:
+    """Return those of the resources that a run touches, too: `checkpoint /data/c, topic orders`."""
+    touched = store.runs.resources(run)
+    return name_list(name.replace(":", " ", 1) for name in {*resources} if name in touched)

@@ -15,6 +15,7 @@ from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.restore_points import RestorePoint
 from headgate.store import open_store
+from headgate.text.numbers import plural
 from headgate.text.times import from_milliseconds, iso, milliseconds
 from headgate.usecases.context import Context, needs_file
 
@@ -202,8 +203,11 @@ def held_in_kafka(
             if part is None or part.begin is None or part.end is None:
                 return None, f"the offsets of {name}-{number} are unknown"
             if offset < part.begin:
-                lost = f"retention deleted {part.begin - offset} records after offset {offset}"
-                return False, f"{name}-{number}: {lost}"
+                lost = plural(part.begin - offset, "record")
+                return (
+                    False,
+                    f"retention deleted {lost} of {name}-{number}, from offset {offset} on",
+                )
             if offset > part.end:
                 return (
                     False,

@@ -37,8 +37,12 @@ def _refuse_if_overtaken(store: Store, run: str) -> None:
         )
     records = step_records(store.journal.entries(run)).values()
     if any(r.state is StepState.UNDONE for r in records):
-        raise RefusedError(f"run {run} was undone: apply the run's plan again instead")
+        raise RefusedError(
+            f"run {run} can't be resumed, because the run was undone. Apply the run's plan again "
+            "instead"
+        )
     if begun := undo_begun(store, run):
         raise RefusedError(
-            f"undo {begun[0]} of run {run} has started: resume {begun[0]}, or undo run {run} again"
+            f"run {run} can't be resumed, because its undo (run {begun[0]}) has started. To finish "
+            f"the undo, run `headgate resume {begun[0]}` or `headgate undo {run}`"
         )

@@ -19,7 +19,7 @@ from headgate.text.numbers import exact
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.complete_version import complete_version
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.reprocess.rebuild_plan import described, half_done
+from headgate.usecases.reprocess.rebuild_plan import described, half_done, shared_words
 from headgate.usecases.runs.apply_plan import estimated
 
 SCENARIO = "bounded"
@@ -72,7 +72,7 @@ def _differences(
         before = Plan(scenario=SCENARIO, pipeline=plan.pipeline, preconditions=was["preconditions"])
         yield from drift(before, plan)
     if was["target"] is not None and was["target"] != now["target"]:
-        yield f"the target changed: {was['target']} -> {now['target'] or 'unknown'}"
+        yield f"the sink changed: {was['target']} -> {now['target'] or 'unknown'}"
 
 
 def _half_done(store: Store, known: StoredSchedule, plan: Plan) -> Iterator[str]:
@@ -81,10 +81,8 @@ def _half_done(store: Store, known: StoredSchedule, plan: Plan) -> Iterator[str]
     for row in half_done(store, plan.resources):
         # The oldest ticks are removed, so their runs are known only by who queued them.
         if row.id not in ticks and row.created_by != known.actor:
-            yield (
-                f"run {row.id} ({row.scenario}) stopped part-way on the same resources and was not "
-                "undone"
-            )
+            shared = shared_words(store, plan.resources, row.id)
+            yield f"run {row.id} ({row.scenario}) on {shared} stopped part-way and was not undone"
 
 
 def _sink(context: Context, store: Store, pipeline: str) -> Sink | None:

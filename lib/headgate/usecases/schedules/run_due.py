@@ -14,6 +14,7 @@ from headgate.store.clock import now
 from headgate.store.rows import ACTIVE_RUNS, NewRequest
 from headgate.text.numbers import exact, short_time
 from headgate.usecases.context import Context
+from headgate.usecases.reprocess.rebuild_plan import shared_words
 from headgate.usecases.runs.apply_plan import new_run
 from headgate.usecases.schedules.due_by_data import count_by_data
 from headgate.usecases.schedules.plan_tick import SCENARIO, TickPlan, plan_tick
@@ -80,7 +81,8 @@ class Scheduler:
                 continue
             if (run := _touching(store, found)) and known.schedule.missed is not Missed.SKIP:
                 self._tried[known.pipeline] = datetime.now(UTC)
-                store.schedules.wait(tick, f"run {run} is in progress on the same resources")
+                shared = shared_words(store, found.plan.resources, run)
+                store.schedules.wait(tick, f"run {run} on {shared} is in progress")
                 return
             yield from _carry_out(store, known, tick, found)
 

@@ -172,9 +172,10 @@ def _kafka(context: Context) -> Iterator[Check]:
     counts = f"{plural(len(cluster.topics), 'topic')}, {plural(len(cluster.groups), 'group')}"
     yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
     for warning in cluster.warnings:
-        yield _note(
-            "kafka", warning.rstrip("."), "check Headgate's permissions in Kafka, and Kafka's jars"
+        remedy = (
+            "check Headgate's permissions in Kafka. If Kafka's jars are missing, run `make setup`"
         )
+        yield _note("kafka", warning.rstrip("."), remedy)
 
 
 def _schema_registry(context: Context) -> Iterator[Check]:
@@ -257,8 +258,12 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
         version = read_registered(context, pipeline)
     except HeadgateError as error:
         return _failed(name, error, "correct `evidence`, `watch` or `query`")
+    if version is None and pipeline.checkpoint:
+        how = "start the pipeline, or wait until the first batch has completed"
+        return _note(name, "nothing to read yet, because no batch has completed", how)
     if version is None:
-        return _note(name, "no batch has completed yet", "start the pipeline once")
+        how = "set `evidence` or `checkpoint`, or start the query with headgate.watch(spark, DIR)"
+        return _note(name, "headgate.toml names no evidence that can be read", how)
     return _ok(name, f"graph with {plural(len(version.topology.nodes), 'node')}")
 
 
@@ -293,10 +298,12 @@ def _of_points(name: str, found: PointList) -> Check:
     if newest is None:
         return _note(name, "no restore point was made yet", "start `headgate up`")
     if newest.in_kafka is False:
-        remedy = "raise retention.ms of the topic, or make restore points more often"
-        return _note(
-            name, f"Kafka can't replay all records after the newest point: {newest.kafka}", remedy
+        remedy = (
+            f"run `headgate restore-points {found.pipeline} --create`. If retention deleted the "
+            "records, raise retention.ms of the topic, or make restore points more often"
         )
+        said = f"Kafka no longer has all records after the newest restore point: {newest.kafka}"
+        return _note(name, said, remedy)
     count = plural(len(found.points), "restore point")
     return _ok(name, f"{count}, {size(found.held_bytes)} on disk (limit {size(found.max_bytes)})")
 
@@ -324,6 +331,7 @@ def _activity(context: Context) -> Iterator[Check]:
 
 
 _WATCH_IT = (
-    "call headgate.watch(spark, DIR) in the driver and set `watch` to DIR, or set a status command"
+    "call headgate.watch(spark, DIR) in the driver and set `watch` to DIR in headgate.toml, or set "
+    "a status command"
 )
 _SEE_IT = "check `group` in headgate.toml, and the permission to describe this group"

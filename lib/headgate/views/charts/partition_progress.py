@@ -69,7 +69,9 @@ def reading_words(parts: Parts) -> str:
     done = sum(max(at - begin, 0) for begin, at, _ in parts.values())
     total = sum(end - begin for begin, _, end in parts.values())
     ended = sum(at >= end for _, at, end in parts.values())
-    more = f" (chart: the {MOST} with the most unread offsets)" if len(parts) > MOST else ""
+    more = ""
+    if len(parts) > MOST:
+        more = f" (the chart shows the {MOST} partitions with the most unread offsets)"
     return (
         f"{count(done)} of {count(total)} offsets read, {ended} of {len(parts)} partitions "
         f"complete{more}"

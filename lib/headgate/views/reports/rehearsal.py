@@ -77,7 +77,7 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
 def batch_words(batch: Batch) -> str:
     """Return what a batch was and how many rows it took and gave."""
     out = "rows out unknown" if batch.rows_out is None else f"{many(batch.rows_out, 'row')} out"
-    return f"{BATCH_WORDS[batch.kind]}: {many(batch.rows_in, 'row')} in, {out}"
+    return f"{many(batch.rows_in, 'row')} in, {out} ({BATCH_WORDS[batch.kind]})"
 
 
 def many(number: int, word: str) -> str:
@@ -141,7 +141,7 @@ def _repaired(back: RollbackTrial) -> str:
             return f"The old version runs after you delete {removed}{again}"
         case EngineOutcome.REFUSES:
             return f"The old version also fails without {removed}"
-    return f"The old version timed out without {removed}"
+    return f"The attempt to start the old version without {removed} had no result"
 
 
 def original_words(found: Untouched) -> str:

@@ -30,7 +30,7 @@ WORDS = {
 SENTENCES = {
     Effect.INCOMPATIBLE: "Incompatible: consumers can fail to read records.",
     Effect.SILENTLY_WRONG: "Wrong results: consumers read wrong values without an error.",
-    Effect.UNKNOWN: "Unknown: answer the questions of the findings first.",
+    Effect.UNKNOWN: "Unknown: first answer the questions in the findings.",
     Effect.COMPATIBLE: "Compatible.",
 }
 
@@ -38,7 +38,7 @@ SENTENCES = {
 def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> Document:
     """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
     older = ", ".join(report.compared)
-    against = f"compared with {older}" if older else "without an older version"
+    against = f"compared with {older}" if older else "without an older version to compare with"
     opinion = {
         True: "The schema registry accepts the new schema.",
         False: "The schema registry rejects the new schema.",

@@ -239,14 +239,16 @@ def equivalence_words(same: Equivalence) -> str:
     """Say in one line what Catalyst says of both plans."""
     if same.plan is None:
         reason = ", because user functions differ" if "user functions" in same.differs else ""
-        return f"Catalyst: the optimized plans can't be compared{reason}."
+        return f"Catalyst: the optimized query plans can't be compared{reason}."
     if same.is_same:
-        return "Catalyst: the optimized plans are the same, so Headgate didn't run the versions."
+        return (
+            "Catalyst: the optimized query plans are the same, so Headgate didn't run the versions."
+        )
     other = f" Other differences: {', '.join(same.differs)}." if same.differs else ""
     if same.plan:
-        return f"Catalyst: the optimized plans are the same.{other}"
+        return f"Catalyst: the optimized query plans are the same.{other}"
     parts = "".join(f" {_same_operator(o)}." for o in same.operators)
-    return f"Catalyst: the optimized plans differ.{parts}{other}"
+    return f"Catalyst: the optimized query plans differ.{parts}{other}"
 
 
 def _same_operator(one: SameOperator) -> str:

@@ -13,7 +13,7 @@ HEADLINES = {
     UpgradeWay.ROLLING: "A rolling restart is enough",
     UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
     UpgradeWay.RESET: "No upgrade keeps this state: roll back the change, or reset the application",
-    UpgradeWay.UNKNOWN: "The upgrade steps are unknown: answer the questions of the findings first",
+    UpgradeWay.UNKNOWN: "The upgrade steps are unknown: first answer the questions in the findings",
 }
 
 
@@ -64,7 +64,8 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
         return _accepted(first)
     if worst is Outcome.REFUSES and first is not None:
         error = f" ({first.error_class})" if first.error_class else ""
-        return f"Do not deploy on this state: the engine will fail to start{error}. {first.remedy}"
+        failure = f"the new version will fail to start{error}"
+        return f"Do not deploy on this state: {failure}. {first.remedy}"
     if worst is Outcome.SILENTLY_WRONG and first is not None:
         return (
             "Do not deploy on this state: the new version starts but writes wrong results. "
@@ -88,7 +89,7 @@ def _accepted(finding: Finding) -> str:
     """Say what still happens although somebody lives with it: an acceptance mends nothing."""
     assert finding.accepted is not None
     happens = {
-        Outcome.REFUSES: "The engine will fail to start on this state",
+        Outcome.REFUSES: "The new version will fail to start on this state",
         Outcome.SILENTLY_WRONG: "The new version starts but writes wrong results",
     }
     said = happens.get(finding.outcome, f"Open question: {finding.question}").rstrip(".")

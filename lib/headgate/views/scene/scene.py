@@ -86,7 +86,7 @@ class Mark(StrEnum):
 
 MARK_WORDS: dict[Mark, tuple[str, str]] = {
     Mark.MOVED: ("↕", "Moved"),
-    Mark.MIXED: (MIXED_GLYPH, "Mixed history"),
+    Mark.MIXED: (MIXED_GLYPH, "Mixed results"),
 }
 
 

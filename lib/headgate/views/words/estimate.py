@@ -20,7 +20,7 @@ def estimate_lines(found: Estimate) -> Iterator[tuple[str, str]]:
         around = f"{_time(found.low)} to {_time(found.high)}"
         yield "Duration", f"about {_time(found.expected)} ({around}): {found.how}"
     if found.startup is not None:
-        yield "Start-up", f"about {_time(found.startup)} of the duration"
+        yield "Start-up", f"about {_time(found.startup)}, included in the duration"
     for why in found.unknown:
         yield "Unknown", why
 

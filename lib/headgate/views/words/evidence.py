@@ -42,7 +42,7 @@ def explain_words(plans: Sequence[Any], text: str = "") -> str:
         mode = "formatted"
     else:
         mode = "extended" if forms & _LOGICAL else "simple"
-    return f"{mode} explain, {plural(len(plans), 'plan')}"
+    return f"{mode} explain, {plural(len(plans), 'query plan')}"
 
 
 def _batches(reports: Sequence[Any]) -> str:
@@ -50,7 +50,7 @@ def _batches(reports: Sequence[Any]) -> str:
 
 
 def version_words(version: Version, pieces: str = "") -> str:
-    """Return what was understood: `extended explain, 4 plans, of Spark 4.2: 5 nodes, 1 store`."""
+    """Return what was understood: `extended explain, 4 query plans of Spark 4.2: 5 nodes, 1 store`."""
     engine = _ENGINES[version.engine]
     if version.engine_version:
         engine = f"{engine} {_release(version.engine_version)}"

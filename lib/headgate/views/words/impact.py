@@ -23,7 +23,7 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     kept = plan.impact.get("snapshot")
     snapshot = [("Snapshot", snapshot_words(kept))] if kept else []
     until = kept_words(plan.impact)
-    undo = [("Undo", until)] if until else []
+    undo = [("Snapshots for an undo", until)] if until else []
     copy = copy_words(plan.impact)
     copies = [("Copying", copy)] if copy else []
     kept_lines = [*snapshot, *copies]
@@ -91,9 +91,7 @@ def kept_words(impact: Mapping[str, Any]) -> str | None:
         return None
     days, rest = divmod(seconds, 86_400)
     age = plural(days, "day") if days and not rest else plural(-(-seconds // 3600), "hour")
-    return (
-        f"snapshots for an undo are kept for {age} after the end of the run ([runs] keep_snapshots)"
-    )
+    return f"kept for {age} after the end of the run ([runs] keep_snapshots in headgate.toml)"
 
 
 def duration_words(impact: Mapping[str, Any]) -> str:
