@@ -74,7 +74,7 @@ def test_an_error_is_told_with_its_condition_and_first_line():
 
 def test_an_old_batch_is_called_what_it_is():
     found = judge(Signs(begun=(7, ago(3600))), NOW)
-    assert "a query without new data starts no batch" in found.reason
+    assert "the query may be stopped, or has no new data" in found.reason
     assert found.batch == 7 and found.seen_at == ago(3600)
 
 

@@ -119,8 +119,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--sample",
     multiple=True,
     metavar="[SOURCE=]FILE",
-    help="Without a checkpoint: rows of a source (Spark: JSON lines, CSV or Parquet), or records "
-    "in the format of --records (Kafka Streams). Can be repeated.",
+    help="Without a checkpoint: file with rows of a source (Spark: JSON lines, CSV or Parquet), or "
+    "with records in the format of --records (Kafka Streams). Can be repeated.",
 )
 @click.option(
     "--sample-from",

@@ -68,8 +68,9 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
         say(_line(row))
     if found.points:
         say(
-            f"{plural(len(found.points), 'restore point')}: {size(found.held_bytes)} on disk, "
-            f"{size(found.bytes)} without shared files (limit {size(found.max_bytes)})"
+            f"{plural(len(found.points), 'restore point')}: {size(found.held_bytes)} on disk now, "
+            f"up to {size(found.bytes)} after Spark deletes shared files "
+            f"(limit {size(found.max_bytes)})"
         )
     for id, why in found.unreadable.items():
         say(f"Restore point {id} exists, but can't be read: {why}")

@@ -10,6 +10,7 @@ from headgate.cli.shared.follow import as_json, show, until_ended
 from headgate.cli.shared.options import emit_json, progress_console, row_json
 from headgate.cli.shared.terminal import say
 from headgate.store.rows import StepProgress
+from headgate.text.numbers import plural
 from headgate.usecases.context import Context
 from headgate.usecases.runs.read_catch_up import Look, look_at, pace
 from headgate.usecases.runs.read_run import RunDetail, kept_until
@@ -48,7 +49,7 @@ def show_run(
     if detail.waits_for is not None:
         asked = detail.waits_for
         say(f"Manual step since {asked.asked_at}: {asked.request}.")
-        say(f"  After you did this step: headgate confirm {asked.run}")
+        say(f"  After you have done this step, run: headgate confirm {asked.run}")
     for note in detail.progress:
         say(f"  {note.at}  {note.message}")
     for count in detail.counts:
@@ -105,4 +106,4 @@ def _line(first: Look, last: Look) -> str:
     left = left_words(
         last.left, found.seconds_left if found else None, is_measured=found is not None
     )
-    return f"{told}, lag {last.left} records{rate}, time left: {left}"
+    return f"{told}, lag {plural(last.left, 'record')}{rate}, time left: {left}"

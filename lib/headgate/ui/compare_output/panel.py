@@ -44,7 +44,7 @@ def _nothing(context: Context) -> None:
         markup.empty(
             "No outputs are allowed yet",
             "List folders, topics and tables as `outputs` of [console] in headgate.toml. "
-            "`headgate compare-output` compares any output that you can read.",
+            "On the command line, `headgate compare-output` compares any output that you can read.",
         )
     )
 

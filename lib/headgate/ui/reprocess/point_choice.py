@@ -48,7 +48,10 @@ def _points(key: tuple[str | None, str], _context: Context) -> PointList:
 
 def disk_use(found: PointList) -> str:
     """Return what the points hold on disk, and their limit."""
-    return f"{size(found.held_bytes)} on disk (limit {size(found.max_bytes)})"
+    return (
+        f"{size(found.held_bytes)} on disk, up to {size(found.bytes)} after Spark deletes shared "
+        f"files (limit {size(found.max_bytes)})"
+    )
 
 
 def _table(rows: Sequence[PointRow], scenario: Scenario) -> None:

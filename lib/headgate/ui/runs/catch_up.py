@@ -126,7 +126,7 @@ def _rate(first: Look, last: Look) -> str:
         return "unknown until the next update"
     return (
         f"{count(round(found.reads))} records/s read, {count(round(found.arrives))} records/s "
-        "written"
+        "arriving"
     )
 
 

@@ -175,8 +175,8 @@ def _nothing(signs: Signs) -> str:
     if signs.begun is not None:
         batch, at = signs.begun
         return (
-            f"the newest batch, {batch}, started at {_clock(at)}, and a query without new data "
-            "starts no batch"
+            f"batch {batch} is the newest, and started at {_clock(at)}: the query may be stopped, "
+            "or has no new data"
         )
     return "; ".join(signs.problems) or "headgate.toml has neither `watch` nor a status command"
 

@@ -38,7 +38,8 @@ def _topic(
     if context is None or not servers:
         where = (context.registry.path if context else None) or "headgate.toml"
         raise ConfigError(
-            f"{location} is a topic, but {where} has no Kafka cluster: set bootstrap_servers"
+            f"{location} is a topic, but {where} has no Kafka cluster: set bootstrap_servers under "
+            "[kafka]"
         )
     # Kafka's client is not imported for a folder.
     from headgate.gateway.spark.watch_topic import WatchTopic

@@ -30,7 +30,7 @@ def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
     if pipeline.engine is not Engine.SPARK or location is None:
         return Facts(pipeline=pipeline, version=version)
     if is_remote(location):
-        unread = f"`{location}` is on a remote file system, which Headgate reads only for a plan."
+        unread = f"`{location}` is on a remote file system: the plan checks this condition."
         return Facts(pipeline=pipeline, version=version, remote=True, unread=unread)
     found, position, problem = None, None, None
     try:

@@ -305,7 +305,7 @@ def _of_points(name: str, found: PointList) -> Check:
         said = f"Kafka no longer has all records after the newest restore point: {newest.kafka}"
         return _note(name, said, remedy)
     count = plural(len(found.points), "restore point")
-    return _ok(name, f"{count}, {size(found.held_bytes)} on disk (limit {size(found.max_bytes)})")
+    return _ok(name, f"{count}, up to {size(found.bytes)} (limit {size(found.max_bytes)})")
 
 
 _MORE_POINTS = "correct this, then run `headgate restore-points PIPELINE --create`"

@@ -50,7 +50,7 @@ def _batches(reports: Sequence[Any]) -> str:
 
 
 def version_words(version: Version, pieces: str = "") -> str:
-    """Return what was understood: `extended explain, 4 query plans of Spark 4.2: 5 nodes, 1 store`."""
+    """Return what was read: `extended explain, 4 query plans of Spark 4.2: 5 nodes, 1 store`."""
     engine = _ENGINES[version.engine]
     if version.engine_version:
         engine = f"{engine} {_release(version.engine_version)}"
