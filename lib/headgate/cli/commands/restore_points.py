@@ -75,7 +75,8 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
     for id, why in found.unreadable.items():
         say(f"Restore point {id} exists, but can't be read: {why}")
     if found.error:
-        say(f"The last attempt failed at {short_time(found.tried_at)} UTC: {found.error}")
+        tried = f"failed at {short_time(found.tried_at)} UTC"
+        say(f"The last attempt to make a restore point {tried}: {found.error}")
 
 
 def _effect_lines(effect: dict[str, Any]) -> list[str]:

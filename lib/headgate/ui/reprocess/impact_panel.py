@@ -61,7 +61,7 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
         readers = len(found["pipelines"]) + len(found["groups"])
         yield "Downstream consumers", str(readers) if found["known"] or readers else NONE, ""
     if stuck := what_remains(plan):
-        yield "Can't be undone", stuck, "written results stay" if plan.outputs.remains else ""
+        yield "Can't be undone", stuck, "written results remain" if plan.outputs.remains else ""
 
 
 def _time(impact: Mapping[str, Any]) -> str:
@@ -79,7 +79,7 @@ def impact_details(plan: Plan) -> None:
         st.html(markup.section("Pipelines") + markup.table(CHAIN_HEAD, chain, numbers=0))
     if rows := list(_by_topic(impact)):
         with_bytes = "bytes" in impact
-        head = ("Topic", "Records", "About")[: 3 if with_bytes else 2]
+        head = ("Topic", "Records", "Size (about)")[: 3 if with_bytes else 2]
         st.html(
             markup.section("Records reprocessed") + markup.table(head, rows, numbers=len(head) - 1)
         )

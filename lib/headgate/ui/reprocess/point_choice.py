@@ -33,7 +33,7 @@ def choose_point(context: Context, pipeline: Pipeline, scenario: Scenario) -> No
         # The plan says the same in its place.
         return
     if found.error:
-        st.warning(f"The newest restore point failed: {found.error}")
+        st.warning(f"The last attempt to make a restore point failed: {found.error}")
     for id, why in found.unreadable.items():
         st.warning(f"Restore point {id} exists, but can't be read: {why}")
     if found.points:

@@ -284,7 +284,11 @@ def _restore_points(context: Context) -> Iterator[Check]:
 def _of_points(name: str, found: PointList) -> Check:
     newest = found.points[0] if found.points else None
     if found.error:
-        return _note(name, f"the last attempt failed: {found.error.rstrip('.')}", _MORE_POINTS)
+        return _note(
+            name,
+            f"the last attempt to make a restore point failed: {found.error.rstrip('.')}",
+            _MORE_POINTS,
+        )
     if damaged := next((p for p in found.points if p.problem), None):
         said = f"restore point {damaged.id} is damaged: {(damaged.problem or '').rstrip('.')}"
         remedy = (

@@ -86,7 +86,7 @@ class Mark(StrEnum):
 
 MARK_WORDS: dict[Mark, tuple[str, str]] = {
     Mark.MOVED: ("↕", "Moved"),
-    Mark.MIXED: (MIXED_GLYPH, "Mixed results"),
+    Mark.MIXED: (MIXED_GLYPH, "With mixed results"),
 }
 
 
