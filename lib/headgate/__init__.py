@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 
 
 def watch(spark: Any, to: Any, **options: Any) -> Watch:
-    """Tell `to` of every query of the session; see `headgate.spark_driver.watch.watch`."""
+    """Report every query of the session to `to`; see `headgate.spark_driver.watch.watch`."""
     # Imported here: every command imports this package first.
     from headgate.spark_driver import watch as driver
 

@@ -183,17 +183,18 @@ def watch(  # noqa: PLR0913 - users set each of these by name, in their own prog
     control: bool = False,
     token: str | None = None,
 ) -> Watch:
-    """Tell `to` of every query of the session from now on; never raises, never slows a query.
+    """Report every query of the session to `to`. Never raises, and never slows a query.
 
-    `to` is a folder, a URI that `pyarrow.fs` knows, or `kafka:TOPIC` with `bootstrap_servers` and
-    librdkafka's settings in `kafka`. At most `most_waiting` records wait for a place that does not
-    take them: the oldest are dropped, and counted in the next record. A folder keeps at most
-    `most_bytes` in parts of `part_bytes`; a store that can't append gets a file `every` so many
-    seconds. A second call for the same session and place returns the same watch.
+    `to` is a folder, a URI that `pyarrow.fs` knows, or `kafka:TOPIC`. A topic needs
+    `bootstrap_servers`; `kafka` can have more librdkafka settings. At most `most_waiting` records
+    wait while `to` can't be written: then the oldest records are dropped, and the next record has
+    their number. A folder keeps at most `most_bytes`, in files of `part_bytes`. A store that can't
+    append gets a file each `every` seconds. A second call for the same session and location returns
+    the same watch.
 
-    With `control` Headgate may ask, through the same folder or topic, to stop a query between two
-    batches. Requests must be signed with `token` then, or with HEADGATE_WATCH_TOKEN of the
-    environment; without either whoever may write to the place may ask.
+    With `control`, Headgate can request through the same folder or topic to stop a query between
+    two batches. Requests must be signed with `token`, or with the environment variable
+    HEADGATE_WATCH_TOKEN. Without a token, everyone who can write to the location can stop queries.
     """
     target = str(to)
     made = Watch(target)

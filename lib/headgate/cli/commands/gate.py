@@ -45,8 +45,8 @@ def _files(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="When to run both versions on the same generated rows (twin run): if a change affects "
-    "state or the rules can't decide (auto), for every changed pipeline (always), or never.",
+    help="When to run both versions on the same generated rows (twin run): always, never, or only "
+    "if a change affects state or the rules can't decide (auto).",
 )
 @click.option(
     "--base-jars",

@@ -165,8 +165,8 @@ def command(
     compare their state and output. Only --sample-from reads a cluster. For Kafka Streams, give
     --before-jar and --jar; --before defaults to the entry point of --after.
 
-    Headgate only reads the original checkpoint, replaces the sink, and doesn't call foreachBatch
-    functions.
+    Headgate only reads the original checkpoint. The sink is replaced, and foreachBatch functions
+    aren't called.
     """
     if checkpoint is None:
         from headgate.usecases.rehearsal.twin_sample import SampleWish

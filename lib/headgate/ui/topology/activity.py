@@ -17,7 +17,7 @@ _WORDS = {
     ActivityState.RUNNING: ("Running", "added"),
     ActivityState.STOPPED: ("Stopped", "removed"),
     ActivityState.FAILED: ("Failed", "refuses"),
-    ActivityState.UNKNOWN: ("Running state unknown", "unknown"),
+    ActivityState.UNKNOWN: ("Status unknown", "unknown"),
 }
 
 

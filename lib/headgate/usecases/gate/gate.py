@@ -122,8 +122,8 @@ class _Check:
             return None
         same = {
             PipelineChange.NEW: (
-                "The pipeline is new in headgate.toml, but the base already has its code, so there "
-                "is no change to compare."
+                "The pipeline is new in headgate.toml, but the base already has the pipeline's "
+                "code, so there is no change to compare."
             ),
             PipelineChange.RENAMED: (
                 f"{_renamed(found)} The pipeline's code and settings didn't change."

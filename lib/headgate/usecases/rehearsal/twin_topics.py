@@ -100,7 +100,7 @@ class _Choice:
         match = _SERDE.search(next((n for n in names if n), ""))
         if match is None:
             raise CaptureError(
-                f"Headgate doesn't know the type of the {part}s of topic {topic}: pass a sample "
+                f"Headgate doesn't know the type of the {part}s of topic {topic}. Pass a sample "
                 f"with --sample FILE, set default.{part}.serde in --properties, or use "
                 f"--serde {topic}=string:long"
             )
