@@ -41,7 +41,7 @@ def pasted(at, form, words):
 
 def test_pasted_text_is_recognised_and_drawn(open_page, seeded):
     at = pasted(open_page("topology", pipeline="billing"), TopologyKey.UPLOAD, EXPLAIN)
-    assert "extended explain, 2 plans of Spark" in text(at)
+    assert "extended explain, 2 query plans of Spark" in text(at)
     at.button(key=TopologyKey.UPLOAD_SHOW).click().run()
     assert not at.exception
     assert at.selectbox(key=TopologyKey.VERSION).value == "given"

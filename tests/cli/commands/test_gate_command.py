@@ -164,7 +164,7 @@ def test_removed_renamed_and_new_pipelines_are_one_sentence_each(shop):
     renamed = "Renamed from shop. The pipeline's code and settings didn't change."
     assert found["store"]["reason"] == renamed
     assert found["billing"]["reason"].startswith("The pipeline was removed from headgate.toml")
-    assert found["mailing"]["reason"].startswith("The pipeline is new: the base")
+    assert found["mailing"]["reason"].startswith("The pipeline is new, so there is no old version")
 
 
 def test_a_moved_group_is_a_question(shop):

@@ -192,7 +192,7 @@ def test_a_persons_run_that_stopped_part_way_is_not_run_over(now):
     assert now.tick().exceeds == ()
     person = stopped_part_way(now, "bounded")
     (why,) = now.tick().exceeds
-    assert why.startswith(f"run {person} (bounded) stopped part-way")
+    assert why.startswith(f"run {person} (bounded) on group app stopped part-way")
 
 
 def test_a_tick_continues_what_another_tick_left(now):

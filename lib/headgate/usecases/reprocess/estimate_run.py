@@ -39,13 +39,16 @@ class PastRun:
         return max(self.seconds - self.records / self.rate, 0.0)
 
 
+_NO_RECORDS = "records: the plan doesn't show how many records are unread"
+
+
 def estimate_plan(context: Context, plan: Plan) -> Estimate:
     """Return the estimate of a plan that has its measured costs (`with_costs`)."""
     unread = _unread(plan)
     records = unread if plan.scenario in PROCESSING else again(plan.impact)
     if not plan.steps:
         return Estimate(unknown=("records, bytes and duration, because the plan has no steps",))
-    unknown = [] if records is not None else ["the number of unread records"]
+    unknown = [] if records is not None else [_NO_RECORDS]
     size = plan.impact.get("bytes_total")
     if size is None:
         unknown.append(f"bytes: {_why(plan.impact.get('bytes_how'))}")
