@@ -24,7 +24,7 @@ from headgate.ui.topology.history import history_view
 from headgate.ui.topology.progress_panel import progress_view
 from headgate.usecases.context import Context
 
-ADD = "Add evidence: paste a plan, upload files or a folder, or enter an address"
+ADD = "Add evidence: paste a query plan, upload files or a folder, or enter an address"
 
 
 class View(StrEnum):
