@@ -160,8 +160,8 @@ class BuildError(CaptureError):
     """A version's own function failed, or did not return, so a twin run can't decide anything."""
 
     next_step = (
-        "A twin run builds the query or topology without servers and tables: change code that "
-        "needs them. If the function only needs more time, raise --timeout."
+        "A twin run has no access to servers and tables: the function must build the query or "
+        "topology without them. If the function only needs more time, raise --timeout."
     )
 
 

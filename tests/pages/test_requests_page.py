@@ -46,7 +46,7 @@ def test_who_declines_gives_a_name_and_a_reason(open_page, store, request_id):
     at = open_page("requests", request=request_id)
     assert not at.exception
     assert "orders of noon were lost" in text(at)
-    assert "record the committed offsets" in text(at)
+    assert "save the committed offsets" in text(at)
     assert at.button(key=RequestsKey.APPROVE).disabled
     at.text_input(key=RequestsKey.NAME).set_value("bob").run()
     assert not at.button(key=RequestsKey.APPROVE).disabled

@@ -87,7 +87,7 @@ class HttpCall:
         """The call in one line, as plans show it; the digest is another one if anything is."""
         whole = json.dumps(asdict(self), sort_keys=True, default=str)
         digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
-        return f"{self.request.method} {self.request.url} ({digest})"
+        return f"{self.request.method} {self.request.url} (hash of the call: {digest})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,8 +98,9 @@ class LaterChanges:
 
     def sentence(self, title: str) -> str:
         """Say that an undo would lose them; `title` is the table."""
+        shown = f": {self.sample}" if self.count == 1 else f", for example {self.sample}"
         return (
-            f"{plural(self.count, 'row')} of {title} changed after the run, for example "
-            f"{self.sample}. The undo would lose these changes. Restore the rows that the run "
-            "wrote, or keep the results"
+            f"{plural(self.count, 'row')} of {title} changed after the run{shown}. The undo would "
+            "lose these changes. To undo the run, first restore the changed rows to what the run "
+            "wrote"
         )

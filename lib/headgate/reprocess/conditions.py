@@ -184,8 +184,8 @@ ENTRY_POINT = Condition(need="an `entry_point` (MODULE:FUNCTION)", ask=_entry_po
 CHECKPOINT = Condition(need="a checkpoint", ask=_checkpoint)
 PASSES_LOCATION = Condition(
     need=(
-        "for a remote checkpoint (object store, HDFS) a start command that passes"
-        " ${HEADGATE_CHECKPOINT} as checkpointLocation"
+        "a start command that passes ${HEADGATE_CHECKPOINT} as checkpointLocation, if the "
+        "checkpoint is remote (object store, HDFS)"
     ),
     ask=_passes_location,
 )
@@ -194,8 +194,8 @@ LOCAL = Condition(
 )
 COPIES_STATE = Condition(
     need=(
-        f"{PASSES_LOCATION.need}, and disk space on this machine for a copy of the "
-        "checkpoint's state"
+        "a start command that passes ${HEADGATE_CHECKPOINT} as checkpointLocation and disk space "
+        "on this machine for a copy of the state, if the checkpoint is remote (object store, HDFS)"
     ),
     ask=_passes_location,
 )

@@ -102,8 +102,8 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
     left = rates.reads - rates.arrives
     if rates.idle and left <= rates.arrives:
         keeps_up = (
-            f"unknown: the pipeline kept up with {rates.arrives:.0f} incoming records/s, so its "
-            f"maximum read rate is unknown ({rates.how})"
+            f"unknown: the pipeline kept up with {rates.arrives:.0f} incoming records/s, so "
+            f"Headgate could not measure its maximum read rate ({rates.how})"
         )
         return {"seconds": None, "seconds_how": keeps_up}
     if left <= 0:

@@ -123,7 +123,7 @@ def times_of(facts: Mapping[str, Any]) -> dict[str, float]:
 def notes_of(facts: Mapping[str, Any], outcome: str, attempts: Sequence[int]) -> Iterable[str]:
     """Yield what must be known to read the numbers of a program."""
     if missing := facts.get("uncounted_batches"):
-        yield f"batches without counts: {missing}, because the program was killed right after them"
+        yield f"batches without counts, because the program was killed after them: {missing}"
     if outcome != "done" and counts_of(facts):
         yield f"the program {'failed' if outcome == 'failed' else 'stopped'} before its end"
     if len(attempts) > 1:

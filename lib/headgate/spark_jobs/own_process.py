@@ -79,8 +79,9 @@ def check_tree() -> None:
         file = str(getattr(module, "__file__", None) or "")
         if _is_own(module) and Path(file).resolve().is_relative_to(str(other)):
             raise CaptureError(
-                f"the old version imports {name} from the working tree ({file}): set PYTHONPATH to "
-                "the folder that the pipelines' code is imported from"
+                f"the old version imports {name} from the working tree ({file}) "
+                "instead of its own commit: set PYTHONPATH to the folder that has the code of the "
+                "pipelines"
             )
 
 

@@ -98,7 +98,7 @@ def test_the_search_finds_exactly_the_records_that_fail(team, topic, broker, mon
     assert all(f"order {n} is odd" in messages[n % 2, n // 2] for n in failing)
     assert found["plain"] == found["results"] == found["pruned"] == []
     assert "joins records of two Kafka sources" in found["joined"]
-    assert "also fails without records" in found["broken"]
+    assert "fails even without records" in found["broken"]
     assert "may need several records in a batch" in found["in_company"]
     assert "doesn't read its Kafka sources on a second call" in found["kept"]
 

@@ -30,7 +30,7 @@ def test_the_kinds_stand_beside_each_other():
     notify = found.calls["notify"]
     assert isinstance(notify, HttpCall)
     assert (notify.request.method, notify.request.ca) == ("POST", "/team/ca.crt")
-    assert found.notify.startswith("POST https://h/x (")
+    assert found.notify.startswith("POST https://h/x (hash of the call: ")
 
 
 SPARK = '[[pipeline]]\nname = "a"\nengine = "spark"\ncheckpoint = "ck"\nwatch = "w"\n'

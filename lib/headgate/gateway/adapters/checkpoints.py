@@ -221,8 +221,8 @@ def draft_path(path: str) -> Path:
     """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
     if not _DRAFT.fullmatch(Path(path).name):
         raise StepError(
-            f"Headgate didn't change {path}: this isn't the name of a run's checkpoint. Run "
-            "`headgate plan` again"
+            f"Headgate didn't change {path}: a run may change only folders with names such as "
+            ".CHECKPOINT.new-RUN. Run `headgate plan` again"
         )
     return Path(path)
 
@@ -231,8 +231,8 @@ def check_named(path: str) -> None:
     """Copies and removals stay within names that end in a run's id, whatever a plan says."""
     if not any(_is_ours(part) for part in Path(path).parts[1:]):
         raise StepError(
-            f"Headgate didn't change {path}: this isn't the name of a run's copy. Run "
-            "`headgate plan` again"
+            f"Headgate didn't change {path}: a run may change only folders with names such as "
+            ".CHECKPOINT.before-RUN. Run `headgate plan` again"
         )
 
 

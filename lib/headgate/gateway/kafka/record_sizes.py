@@ -72,4 +72,4 @@ def record_sizes(kafka: Kafka, names: list[str]) -> tuple[dict[str, float], str]
     return {
         **found,
         **averages,
-    }, how if not found else f"size of the log on disk; for other topics, {how}"
+    }, how if not found else f"size of the log on disk; for topics without a known log size, {how}"

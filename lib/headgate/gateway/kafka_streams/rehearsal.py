@@ -112,7 +112,7 @@ class _Watch:
                     return Ran(outcome=EngineOutcome.RESUMES)
             time.sleep(_LOOK_S)
         what = (
-            f"{lag} are still unread"
+            f"the new version still has unread input ({lag})"
             if self._ran
             else f"the Kafka Streams client is in state {state}"
         )

@@ -69,19 +69,19 @@ PIPELINES = (
     DemoPipeline(
         "orders-by-city",
         "sales",
-        "Paid orders with their customers, in windows by city",
+        "Orders and revenue by city and time window",
         entry_point=f"{_PACKAGE}.orders_by_city:v1",
     ),
     DemoPipeline(
         "revenue-alerts",
         "finance",
-        "Cities with revenue above a limit in ten minutes",
+        "Alerts for cities with revenue above a limit within ten minutes",
         entry_point=f"{_PACKAGE}.revenue_alerts:v1",
     ),
     DemoPipeline(
         "alert-mailer",
         "support",
-        "Mails every alert",
+        "Sends an email for every revenue alert",
         group="alert-mailer",
         topics=("revenue-alerts",),
     ),

@@ -40,7 +40,7 @@ _SAMPLE, _MOST_SHOWN = 5, 60
 
 def main() -> None:
     """Run the program."""
-    run(common_parser("Find the keys that late records touch."), work)
+    run(common_parser("Find the keys with results that late records change."), work)
 
 
 def common_parser(about: str) -> argparse.ArgumentParser:
@@ -56,7 +56,7 @@ def common_parser(about: str) -> argparse.ArgumentParser:
         help="Column with the event time or window of a result (default: the window column).",
     )
     add("--target", required=True, help="Folder of the results: FORMAT:PATH.")
-    add("--input-from", metavar="TIME", help="First event time of the input.")
+    add("--input-from", metavar="TIME", help="Earliest event time of the input.")
     add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")
     add_arguments(parser)
     return parser

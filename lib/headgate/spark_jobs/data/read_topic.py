@@ -184,7 +184,7 @@ def _at_time(
     asked = spark._jvm.java.util.HashMap()
     moment = int(time.timestamp() * 1000)
     if moment <= _MOST_OF_INT:  # py4j would pass it as an Integer, which Kafka doesn't take
-        raise OutputError(f"no topic has records of {time.isoformat()}: use {EARLIEST}")
+        raise OutputError(f"{time.isoformat()} is too early for a topic: use {EARLIEST}")
     for part in parts:
         asked.put(part, moment)
     found = consumer.offsetsForTimes(asked)

@@ -31,7 +31,7 @@ from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
 
 def main() -> None:
     """Run the program."""
-    parser = common_parser("Replace the results of keys that late records touch.")
+    parser = common_parser("Replace results that late records change.")
     parser.add_argument(
         "--to", required=True, type=Path, metavar="FOLDER", help="Path of the new folder."
     )
@@ -52,7 +52,9 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
     spark = SparkSession.builder.appName("headgate-late").getOrCreate()
     startup = time.monotonic() - began
-    report.progress(note="progress is shown in tasks: Spark reads the input more than once")
+    report.progress(
+        note="progress is shown in Spark tasks, because Spark reads the input more than once"
+    )
     with telling(report, lambda: tasks_done(spark), "tasks"):
         facts = _replace(spark, given, ranges, late, target)
     seconds = time.monotonic() - began

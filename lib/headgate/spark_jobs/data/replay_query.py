@@ -44,13 +44,29 @@ def main() -> None:
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
     add("--columns", help="Columns of a table in --to, as JSON.")
     add("--run", help="If the target is a topic: run id for each record's header headgate.run.")
-    add("--time-column", help="Column with the time of a result, or value.FIELD in JSON.")
-    add("--from", dest="start", metavar="TIME", help="First time of the results.")
-    add("--until", metavar="TIME", help="Time after the last result.")
-    add("--input-from", metavar="TIME", help="First event time of the input.")
-    add("--input-until", metavar="TIME", help="Event time after the last input.")
-    add("--failing", type=Path, metavar="FILE", help="File for the records that are left out.")
-    add("--max-failing", type=int, default=100, help="Maximum number of these records (100).")
+    add(
+        "--time-column",
+        help="Column with the event time or window of a result, or value.FIELD for a field of JSON "
+        "in value.",
+    )
+    add(
+        "--from",
+        dest="start",
+        metavar="TIME",
+        help="Earliest event time of the results (of a window: its start).",
+    )
+    add(
+        "--until", metavar="TIME", help="Event time after the last result (of a window: its start)."
+    )
+    add("--input-from", metavar="TIME", help="Earliest event time of the input.")
+    add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")
+    add("--failing", type=Path, metavar="FILE", help="File for records that are left out.")
+    add(
+        "--max-failing",
+        type=int,
+        default=100,
+        help="Maximum number of records that are left out (default 100).",
+    )
     run(parser, work)
 
 

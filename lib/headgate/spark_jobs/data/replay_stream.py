@@ -54,7 +54,12 @@ def main() -> None:
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
     add("--work", required=True, type=Path, help="Folder for the checkpoint and the batches.")
-    add("--max-records", type=int, default=AT_MOST, help=f"Maximum records in a batch ({AT_MOST}).")
+    add(
+        "--max-records",
+        type=int,
+        default=AT_MOST,
+        help=f"Maximum number of records in a batch (default {AT_MOST}).",
+    )
     add("--rate", type=int, help="Maximum number of records per second.")
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
     add("--columns", help="Columns of a table in --to, as JSON.")

@@ -36,7 +36,9 @@ _SUMS = ("batches", "records", "seconds")
 
 def main() -> None:
     """Run the program."""
-    parser = argparse.ArgumentParser(description="Run a new version in given batches.")
+    parser = argparse.ArgumentParser(
+        description="Run a new version in the batches of another version."
+    )
     parser.add_argument("--entry-point", required=True, metavar="MODULE:FUNCTION")
     parser.add_argument("--query", help="Name of the query, if the function starts several.")
     parser.add_argument("--checkpoint", required=True, help="Path of the copied checkpoint.")
@@ -44,8 +46,10 @@ def main() -> None:
     parser.add_argument(
         "--ends", required=True, type=Path, help="JSON file with the end offsets of each batch."
     )
-    parser.add_argument("--topic", required=True, help="Topic to write to.")
-    parser.add_argument("--sink-topic", help="Topic that the query itself must write to.")
+    parser.add_argument(
+        "--topic", required=True, help="Topic to write to instead of the query's own topic."
+    )
+    parser.add_argument("--sink-topic", help="Topic that the query's own sink must have.")
     run(parser, work)
 
 

@@ -77,7 +77,7 @@ class FailingRecords:
             if self._parts[0] is not self._whole and self._error(ranges, [self._whole]) is None:
                 return []
             if error := self._error({}):
-                raise CaptureError(f"the function also fails without records: {': '.join(error)}")
+                raise CaptureError(f"the function fails even without records: {': '.join(error)}")
             return self._confirmed(self._found(ranges))
         finally:
             self._restore()
@@ -137,8 +137,8 @@ class FailingRecords:
         self._others += 1
         if self._others > self._most:
             raise CaptureError(
-                f"{self._others} suspected records don't fail by themselves, the last is "
-                f"{topic}[{number}]@{at}. Headgate can leave out only records that fail by "
+                f"{self._others} suspected records don't fail by themselves (the last is "
+                f"{topic}[{number}]@{at}). Headgate can leave out only records that fail by "
                 "themselves"
             )
 

@@ -81,7 +81,7 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     assert f"Roll back with `headgate undo {run}`." in said
     undo = here.undo(run, plan)
     assert [s.describe() for s in undo.steps] == [
-        "manual step: start q (no command is registered for it), and verify that it runs"
+        "manual step: start q (no start command is registered), and verify that q runs"
     ]
 
 

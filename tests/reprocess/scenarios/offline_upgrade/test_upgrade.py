@@ -148,7 +148,7 @@ def test_the_gate_looks_again_after_the_stop(query):
     plan = upgrade_of(here)
     # A batch of the old version that came between made the log go back.
     (here.folder / "ck" / "metadata").unlink()
-    with pytest.raises(RefusedError, match="fails the check on the stopped state of q: CKP001"):
+    with pytest.raises(RefusedError, match="fails the check on the state of the stopped q: CKP001"):
         plan.steps[1].apply(here.applier(), {})
 
 

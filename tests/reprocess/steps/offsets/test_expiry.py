@@ -50,11 +50,13 @@ def test_the_nearest_end_is_named(offset, hours):
         assert told == []
     else:
         assert len(told) == 1
-        assert told[0].startswith(f"undo within {hours} h. Then the records at 1 old offset expire")
+        assert told[0].startswith(
+            f"undo the run within {hours} h. Later, the records at 1 old offset can"
+        )
 
 
 def test_records_that_go_within_the_hour():
-    assert risks(Log(end=100), 0)[0].startswith("undo within 1 h")
+    assert risks(Log(end=100), 0)[0].startswith("undo the run within 1 h")
 
 
 def test_what_is_kept_for_ever_or_has_nothing_to_read_has_no_end():

@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.create import CreateCheckpoint, beginnings_of
 from headgate.reprocess.steps.checkpoint.swap import check_query
-from headgate.text.numbers import size
+from headgate.text.numbers import plural, size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +52,13 @@ class CopyRemoteCheckpoint(StepBase):
         end = "" if self.batch is None else f", up to the end of batch {self.batch}"
         at = f" ({self.at})" if self.at else ""
         new = " with a new query id" if self.new_query_id else ""
-        much = f": {size(self.bytes)} in {self.files} files" if self.bytes is not None else ""
+        much = (
+            f": {size(self.bytes)} in {plural(self.files or 0, 'file')}"
+            if self.bytes is not None
+            else ""
+        )
         what = f"restore point {self.point}" if self.point else f"the checkpoint {self.checkpoint}"
-        return f"copy {what} to {self.place}{end}{at}{new}{much}"
+        return f"copy {what} to {self.place}{new}{end}{at}{much}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the new place is taken."""

@@ -85,7 +85,7 @@ class MoveToBackup(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreFromBackup(RestoreFolder):
-    """Restore a folder from backup; output that was written since moves to backup."""
+    """Restore a folder from backup; move output that was written since to backup."""
 
     action: ClassVar[str] = "restore_from_backup"
     symbol: ClassVar[str] = "+"
@@ -110,7 +110,10 @@ class RestoreFromBackup(RestoreFolder):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
-        return (f"output written to {self.folder} after the run moves to a backup folder",)
+        return (
+            f"the undo moves output that was written to {self.folder} since the run to a backup "
+            "folder",
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""

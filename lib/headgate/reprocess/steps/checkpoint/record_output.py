@@ -27,7 +27,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOutput(StepBase):
-    """Record the offsets of the output records that the query will write a second time.
+    """Save the offsets of output records that the query will write a second time.
 
     They are told by their time: Spark's Kafka sink leaves it to its producer or to the broker, and
     no record of a batch is older than `since` (Unix milliseconds), when the first of them was
@@ -47,7 +47,7 @@ class RecordOutput(StepBase):
 
     def describe(self) -> str:
         return (
-            f"record which records of topic {self.topic} were written after batch {self.batch}: "
+            f"save the offsets of records written to topic {self.topic} after batch {self.batch}: "
             f"{spans(self.topic, self.written)}"
         )
 

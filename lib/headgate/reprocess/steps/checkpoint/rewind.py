@@ -14,7 +14,7 @@ from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
-from headgate.text.numbers import size
+from headgate.text.numbers import plural, size
 
 REWOUND = "rewound"
 
@@ -62,17 +62,17 @@ class CopyToBatch(StepBase):
         new = " with a new query id" if self.new_query_id else ""
         what = f"restore point {self.point}" if self.point else f"checkpoint {self.checkpoint}"
         return (
-            f"copy {what} ({size(self.bytes)}, state as hard links){new} "
-            f"up to the end of batch {self.batch}{f' ({at})' if at else ''}{self._again()}"
+            f"copy {what}{new} up to the end of batch {self.batch}{f' ({at})' if at else ''}: "
+            f"{size(self.bytes)}, state as hard links{self._again()}"
         )
 
     def _again(self) -> str:
         if self.last is None or self.last <= self.batch:
             return ""
-        of = f" ({self.input_files} input files)" if self.input_files else ""
+        of = f" ({plural(self.input_files, 'file')})" if self.input_files else ""
         count = self.last - self.batch
         batches = f"{count} later batch{'' if count == 1 else 'es'}"
-        return f"; the input of {batches} is reprocessed{of}"
+        return f"; the input of {batches}{of} is reprocessed"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""

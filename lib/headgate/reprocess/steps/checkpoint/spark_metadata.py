@@ -113,7 +113,7 @@ class CutSinkLog(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreSinkLog(StepBase):
-    """Restore the sink's log and files; output that was written since moves to backup."""
+    """Restore the sink's log and files; move output that was written since to backup."""
 
     action: ClassVar[str] = "restore_sink_log"
     symbol: ClassVar[str] = "~"

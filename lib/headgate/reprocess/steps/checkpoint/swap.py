@@ -152,7 +152,7 @@ class RestoreCheckpoint(RestoreFolder):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs, and say that none does."""
         RestoreFolder.verify(self, applier, was)
-        applier.note(f"{self.checkpoint} is identical to the original ({self.hash[:12]})")
+        applier.note(f"{self.checkpoint} is identical to the original (hash {self.hash[:12]})")
 
 
 def restore_steps(pipeline: str, checkpoint: str, was: PriorState) -> tuple[Step, ...]:

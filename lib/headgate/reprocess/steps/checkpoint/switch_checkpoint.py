@@ -199,7 +199,8 @@ class StartAtCheckpoint(StartPipeline):
             StartPipeline.verify(self, applier, was)
         except StepError as error:
             raise RefusedError(
-                f"{error}. The start command gets checkpoint {self.checkpoint}"
+                f"{error}. Also check that the start command passes HEADGATE_CHECKPOINT "
+                f"({self.checkpoint}) as checkpointLocation"
             ) from None
         self._check_old(applier, was)
 

@@ -23,7 +23,7 @@ class RecordOffsets(StepBase):
     group: str
 
     def describe(self) -> str:
-        return f"record the committed offsets of {self.group}"
+        return f"save the committed offsets of group {self.group} to a file"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Nothing to refuse: reading does no harm."""

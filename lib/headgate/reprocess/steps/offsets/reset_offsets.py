@@ -79,8 +79,9 @@ def _of(
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
             yield (
-                f"undo within {hours} h. Then the records at {plural(len(old), 'old offset')} "
-                f"expire: topic {topic.name} keeps records for {keeps / _HOUR_MS:g} h"
+                f"undo the run within {hours} h. Later, the records at "
+                f"{plural(len(old), 'old offset')} can expire: topic {topic.name} keeps records "
+                f"for {keeps / _HOUR_MS:g} h"
             )
             return
 

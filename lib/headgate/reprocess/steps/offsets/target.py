@@ -156,8 +156,8 @@ def say_cut(found: Found, target: Target) -> None:
         return
     parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
     said = (
-        f"no record of {parts} is older than {at}, so retention may also have deleted later "
-        "records. If so, the inputs don't start at one common time"
+        f"no record of {parts} is older than {at}, so retention may also have deleted records "
+        "after this time. If so, the inputs don't start at one common time"
     )
     if target.past_retention or not found.within:
         found.risks.append(said)

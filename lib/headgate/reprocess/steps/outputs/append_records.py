@@ -30,7 +30,7 @@ def publisher(run: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecords(Processing):
-    """Write the results to a staging topic, with the partitions in `shape`.
+    """Write the results to a staging topic with the planned number of partitions.
 
     `to` is the topic that they are for. It doesn't change.
     """
@@ -69,7 +69,7 @@ class StageRecords(Processing):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendRecords(StepBase):
-    """Write the staged results to `topic`, in transactions; what is written can't be undone.
+    """Write the staged results to the target topic in transactions; this can't be undone.
 
     A transaction also commits how far the run has come, so a resumed run writes no record twice.
     `topics` has the topic's `id` and `partitions`.
@@ -103,9 +103,9 @@ class AppendRecords(StepBase):
         if not _committed(applier, run):
             if applier.folders.read_record(was["begun"]) is not None:
                 raise StepError(
-                    f"Kafka no longer has the offsets of group {publisher(run)}, so what was "
-                    f"written to {self.topic} is unknown. Compare {self.topic} with "
-                    f"{staged_topic(run)}"
+                    f"Kafka no longer has the offsets of group {publisher(run)}, so "
+                    f"Headgate doesn't know which results are already in {self.topic}. Compare "
+                    f"{self.topic} with {staged_topic(run)}"
                 )
             parts = _ends(applier, run)
             first = (GroupOffset(topic=staged_topic(run), partition=p, offset=0) for p in parts)

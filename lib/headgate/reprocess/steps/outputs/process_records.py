@@ -159,7 +159,8 @@ class Processing(StepBase):
     def how(self) -> str:
         """How it is processed, for the step's description."""
         if self.max_failing is not None:
-            return f", leaving out records on which it fails (at most {self.max_failing})"
+            most = plural(self.max_failing, "record")
+            return f", leaving out at most {most} on which the function fails"
         if self.stream is None:
             return ""
         rate = self.stream.get("rate")

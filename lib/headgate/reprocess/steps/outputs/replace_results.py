@@ -45,8 +45,8 @@ class ReplaceResults(ProcessRecords):
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} and "
             f"{plural(self.late, 'late record')} with {self.entry_point}, and write a copy of "
-            f"{self.folder} with new results of {plural(self.pairs, 'key')} (counted once "
-            "per window)"
+            f"{self.folder} with new results for {plural(self.pairs, 'key')} (a key counts "
+            "once per window)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -103,7 +103,7 @@ def rights_and_keys(table: DatabaseTable, keys: tuple[str, ...]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRows(Processing):
-    """Process the records and write the results to a staging table next to `target`.
+    """Process the records and write the results to a staging table next to the target table.
 
     A killed run starts again with an empty table. Spark's tasks write to it by themselves, so the
     rows are counted at the end.

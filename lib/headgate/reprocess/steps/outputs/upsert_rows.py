@@ -16,7 +16,7 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpsertRows(StepBase):
-    """Upsert the results into `target` in one transaction, which also copies the replaced rows.
+    """Upsert the results into the target table; the same transaction copies the replaced rows.
 
     Other writers of the table wait until its end. A killed run has written all results or none.
     """

@@ -67,7 +67,7 @@ class RunToOffsets(StepBase):
         return (
             f"start {self.pipeline} with `{self.start}`, wait until group {self.group} has "
             f"committed the current latest offsets of {', '.join(sorted(self.topics))}, and stop "
-            f"it with `{self.stop}`{limit}"
+            f"{self.pipeline} with `{self.stop}`{limit}"
         )
 
     @property

@@ -329,12 +329,12 @@ class ManualStep(StartStep):
     def describe(self) -> str:
         if not self.waits:
             return (
-                f"{self._reenables}manual step after the run: {self.request} (no command is "
-                "registered for it)"
+                f"{self._reenables}manual step after the run: {self.request} (no start "
+                "command is registered)"
             )
-        ask = f"manual step: {self.request} (no command is registered for it), "
+        ask = f"manual step: {self.request} (no start command is registered), "
         steps = (self._reenables, ask) if self.reenable_first else (ask, self._reenables)
-        return f"{''.join(steps)}and verify that it runs"
+        return f"{''.join(steps)}and verify that {self.pipeline} runs"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Re-enable restarts, ask, and wait until somebody confirms it."""

@@ -122,9 +122,9 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
     elif verify_stopped.quiet_needed(before) > verify_stopped.QUIET_MAX:
         needed = verify_stopped.quiet_needed(before)
         raise RefusedError(
-            f"Headgate can't verify that {pipeline} is stopped: its batches take so long or are "
-            f"so rare that Headgate would have to watch for {needed:.0f} s. Register a status "
-            "command, or set `watch` in headgate.toml and call headgate.watch in the driver"
+            f"Headgate can't verify that {pipeline} is stopped: its batches are so long or so "
+            f"rare that Headgate would have to watch the checkpoint for {needed:.0f} s. Register a "
+            "status command, or set `watch` in headgate.toml and call headgate.watch in the driver"
         )
     applier.note(
         f"watching the logs of checkpoint {location} for {seconds:.0f} s: no new batch may appear"
@@ -136,8 +136,8 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
         if now is None or now.head != before.head or now.query_id != before.query_id:
             at = _last_batches(now.head if now else (None, None))
             raise RefusedError(
-                f"{pipeline} still runs, because the logs of its checkpoint changed: "
-                f"{_last_batches(before.head)} -> {at}. Stop the pipeline, then try again"
+                f"the logs of checkpoint {location} changed ({_last_batches(before.head)} -> "
+                f"{at}), so {pipeline} still runs. Stop the pipeline, then try again"
             )
 
 

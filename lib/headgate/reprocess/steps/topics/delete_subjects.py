@@ -148,7 +148,10 @@ class RestoreSubjects(StepBase):
         now = ids_of(applier, self.versions)
         if other := [name for name, ids in before.items() if now.get(name) != ids]:
             ids = "; ".join(f"{name}: {', '.join(map(str, now.get(name, ())))}" for name in other)
-            applier.note(f"the schema registry gave the old schemas new ids ({ids})")
+            applier.note(
+                f"the schema registry gave the old schemas new ids ({ids}). Check that consumers "
+                "can still read records that have the old ids"
+            )
 
 
 def ids_of(inspector: Inspector, names: Iterable[str]) -> dict[str, list[int]]:

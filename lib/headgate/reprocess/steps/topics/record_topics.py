@@ -24,9 +24,8 @@ class RecordTopics(StepBase):
     topics: tuple[str, ...]
 
     def describe(self) -> str:
-        return (
-            f"record {plural(len(self.topics), 'topic')} of {self.application} and their settings"
-        )
+        topics = plural(len(self.topics), "topic")
+        return f"save partitions and settings of {topics} of {self.application} to a file"
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the record goes."""

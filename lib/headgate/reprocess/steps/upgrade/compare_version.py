@@ -21,7 +21,7 @@ _POLL = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareVersion(StepBase):
-    """Compare the running with the checked version; report if no source shows the running version.
+    """Verify that the checked version runs; report if no evidence shows which version runs.
 
     `version` is the fingerprint of what was judged, `kept` where the old version's checkpoint stays
     when the new one works at another place.

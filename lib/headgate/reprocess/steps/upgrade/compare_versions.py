@@ -30,7 +30,7 @@ _POLL = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareVersions(StepBase):
-    """Let both versions run for `seconds`, then compare their results for the same records.
+    """Let both versions run for --compare-for, then compare their results for the same records.
 
     `pipeline` and `group` are the old version's, `new` and `new_group` the new version's.
     `topics` are the inputs. `drains` says that both are Kafka Streams applications.
@@ -142,7 +142,7 @@ class CompareVersions(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitEqualLag(StepBase):
-    """Wait until the new version's lag is at most `max_lag` records above the old version's."""
+    """Wait until the new version's lag is at most --max-lag records above the old version's lag."""
 
     action: ClassVar[str] = "await_equal_lag"
     symbol: ClassVar[str] = "~"

@@ -39,7 +39,7 @@ class RecheckVersion(StepBase):
     approved: tuple[str, ...]
 
     def describe(self) -> str:
-        return f"check {self.after} again against the state of the stopped {self.pipeline}"
+        return f"repeat the check of {self.after}, on the state of the stopped {self.pipeline}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the gate is closed now, or says what nobody has approved."""
@@ -51,7 +51,7 @@ class RecheckVersion(StepBase):
         if now.closed:
             found = "; ".join(f.sentence() for f in now.closed)
             raise RefusedError(
-                f"{self.after} fails the check on the stopped state of {self.pipeline}: "
+                f"{self.after} fails the check on the state of the stopped {self.pipeline}: "
                 f"{found.rstrip('.')}. Change the new version, or accept the finding in "
                 "headgate.toml, then run `headgate plan` again"
             )
@@ -60,7 +60,7 @@ class RecheckVersion(StepBase):
                 "the check has findings that were not approved: "
                 + "; ".join(f.sentence() for f in more)
             )
-        applier.note(f"the check passes: {now.outcome}")
+        applier.note(f"the check passes (outcome: {now.outcome})")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Nothing was changed."""

@@ -258,7 +258,7 @@ class RunBeside(StepBase):
         if any(now[name] != goal[name] for name in ("batch", "end")):
             raise RefusedError(
                 f"{self.entry_point} stopped at batch {now['batch']} ({now['end']}), but the "
-                f"running version at batch {goal['batch']} ({goal['end']}). Both must stop at "
+                f"running version is at batch {goal['batch']} ({goal['end']}). Both must stop at "
                 "the same offsets. Use `headgate plan offline-upgrade`"
             )
         # The newest first: a log may begin with its last batch.
