@@ -40,7 +40,7 @@ class EvidenceKind(StrEnum):
         return row
 
     EXPLAIN = "explain", _SPARK, "explain text", "in_content"
-    PLAN_JSON = "plan-json", _SPARK, "plan as JSON", "in_content"
+    PLAN_JSON = "plan-json", _SPARK, "query plan as JSON", "in_content"
     PROGRESS = "progress", _SPARK, "query progress", "in_content"
     EVENT_LOG = "event-log", _SPARK, "event log", "in_content", "is_log", "has_history"
     WATCH = "watch", _SPARK, "output of headgate.watch", "in_content", "is_log", "has_history"

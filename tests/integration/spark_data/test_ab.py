@@ -67,7 +67,9 @@ def test_equal_results_end_well_and_an_undo_deletes_them(team, pipeline):
     done = team.run("apply", str(plan(team, "same")))
     assert [s["state"] for s in done["steps"]] == ["done"] * 5
     notes = [n["message"] for n in team.run("runs", done["run"])["progress"]]
-    assert any(n.startswith("6 rows and 6 rows: 0 missing, 0 extra, 0 different") for n in notes)
+    assert any(
+        n.startswith("6 old rows, 6 new rows, 0 missing, 0 extra, 0 different") for n in notes
+    )
     team.run("undo", done["run"])
     assert not list((team.folder / "ab").iterdir())
 

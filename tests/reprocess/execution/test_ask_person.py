@@ -157,7 +157,7 @@ def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):
         reenable_first=False,
     )
     assert step.describe().endswith(
-        "re-enable restarts with `rm -f suspended`, and verify that it runs"
+        "re-enable restarts with `rm -f suspended`, and verify that q runs"
     )
     applier = here.applier("r")
     step.apply(applier, step.bind(applier))

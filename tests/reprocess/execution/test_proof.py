@@ -92,7 +92,7 @@ def test_a_query_of_long_batches_is_never_proven_by_silence(lab, monkeypatch):
     found = applier.checkpoints.read(location)
     assert round(found.busy_seconds) == 300
     assert round(quiet_needed(found)) == 900
-    with pytest.raises(RefusedError, match="would have to watch for 900 s"):
+    with pytest.raises(RefusedError, match="would have to watch the checkpoint for 900 s"):
         wait_until_stopped(applier, "q", checkpoint=location)
 
 

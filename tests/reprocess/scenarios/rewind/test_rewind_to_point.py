@@ -141,7 +141,7 @@ def test_what_the_logs_do_not_have_is_found_in_a_point(here, asked):
     assert plan.impact["batches"] == 8
     assert f"point:{point.id}" in plan.resources
     copy = next(s for s in plan.steps if s.action == "copy_to_batch")
-    assert copy.describe().startswith(f"copy restore point {point.id} (")
+    assert copy.describe().startswith(f"copy restore point {point.id} ")
     assert [m["to"] for m in copy.offsets] == [40]
 
 

@@ -294,7 +294,7 @@ def test_the_windows_are_read_before_and_after_both_have_processed_the_same_reco
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        ({"equal": False, "missing": 1}, "the results differ: 3 rows compared with 3 rows: 1 miss"),
+        ({"equal": False, "missing": 1}, "the results differ: 3 old rows, 3 new rows, 1 miss"),
         ({"rows_a": 0}, "p wrote no results while both versions ran"),
         ({"columns": (ComparedColumn("n", 0, "number", None),)}, "field n is missing. Consumers"),
     ],

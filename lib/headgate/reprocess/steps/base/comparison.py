@@ -15,7 +15,7 @@ def keep_comparison(applier: Applier, found: OutputComparison) -> tuple[str, str
     file = f"{applier.folders.snapshot_folder()}/comparison.json"
     applier.folders.write_record(file, json.dumps(asdict(found)))
     said = (
-        f"{plural(found.rows_a, 'row')} compared with {plural(found.rows_b, 'row')}: "
+        f"{plural(found.rows_a, 'old row')}, {plural(found.rows_b, 'new row')}, "
         f"{found.missing} missing, {found.extra} extra, {found.different} different"
     )
     columns = [c.name for c in found.columns if c.different]

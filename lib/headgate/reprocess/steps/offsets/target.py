@@ -310,7 +310,7 @@ def cut_risks(
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
         risks.append(
-            f"{target.describe()} means a different time in each of {len(there)} partitions, so "
+            f"the time of {target.describe()} can differ between the {len(there)} partitions, so "
             "joins and aggregations don't start at one common time. For a common time, use "
             "--to-datetime"
         )
