@@ -10,6 +10,7 @@ from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.read_records import read_records
 from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import Topic
+from headgate.text.numbers import plural
 
 _PARTITIONS, _RECORDS = 3, 25
 """A sample is the newest records of the fullest partitions of a topic."""
@@ -68,7 +69,7 @@ def record_sizes(kafka: Kafka, names: list[str]) -> tuple[dict[str, float], str]
     if not rest:
         return found, "size of the log on disk divided by the number of offsets (compressed)"
     averages, count = sampled(kafka, rest)
-    how = f"average size of {count} records (key and value, uncompressed)"
+    how = f"average size of {plural(count, 'record')} (key and value, uncompressed)"
     return {
         **found,
         **averages,

@@ -15,6 +15,7 @@ from headgate.gateway.kafka_streams.jvm import StreamsJvm
 from headgate.gateway.process.connections import strange
 from headgate.model.kafka_streams_rehearsal import StreamsStage
 from headgate.model.rehearsal import EngineOutcome
+from headgate.text.numbers import plural
 
 _LOOK_S = 0.1
 _ASK_S = 0.4
@@ -166,7 +167,9 @@ class _Watch:
         left = _left(inputs, committed)
         if not is_still:
             left |= _left(between, committed)
-        return ", ".join(f"{n} records of {t}-{p}" for (t, p), n in sorted(left.items())[:3])
+        return ", ".join(
+            f"{plural(n, 'record')} of {t}-{p}" for (t, p), n in sorted(left.items())[:3]
+        )
 
     def _stay_here(self) -> None:
         found = strange(self._jvm.child.process.pid, allowed=self._port, own=self._jvm.port)

@@ -11,6 +11,7 @@ from headgate.reprocess.checkpoint.files import UNREADABLE, CheckpointFiles, Edi
 from headgate.reprocess.checkpoint.issue import CheckpointIssue, Known
 from headgate.reprocess.checkpoint.source_log_issues import entries_beyond, foreign_files
 from headgate.text.json_text import read_json
+from headgate.text.numbers import plural
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
@@ -206,8 +207,8 @@ def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) 
         return
     if len(base.offsets) != len(new.offsets):
         yield (
-            f"the uncommitted batch has {len(new.offsets)} sources, but batch {last} has "
-            f"{len(base.offsets)}"
+            f"the uncommitted batch has {plural(len(new.offsets), 'source')}, but batch "
+            f"{last} has {len(base.offsets)}"
         )
         return
     if {n for n, _ in base.offsets} != {n for n, _ in new.offsets}:
@@ -261,7 +262,10 @@ def _other_partitions(found: CheckpointFiles, said: str) -> Iterator[str]:
     stored = [t.partitions or 0 for o in read.operators or () for t in o.stores]
     there = max(stored, default=0)
     if said.isdecimal() and there and int(said) != there:
-        yield f"the uncommitted batch has {said} shuffle partitions, but the state has {there}"
+        yield (
+            f"the uncommitted batch has {plural(int(said), 'shuffle partition')}, but the state "
+            f"has {there}"
+        )
 
 
 def _went_back(found: CheckpointFiles, last: int, newest: int) -> Iterator[str]:

@@ -111,7 +111,9 @@ class Executor:
         except (StepError, UnreachableError) as error:
             if not self._is_reached(step, was):
                 raise
-            self.applier.note(f"{error}. A second check shows that the step is complete")
+            self.applier.note(
+                f"A second check shows that the step is complete. Earlier error: {error}"
+            )
 
     def _is_reached(self, step: Step, was: PriorState) -> bool:
         try:

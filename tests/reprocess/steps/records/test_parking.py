@@ -409,4 +409,4 @@ def test_steps_read_back_as_they_were_written(kafka_lab, topic):
     span = Span(topic=name, partition=0, begin=3, end=4)
     step = BackUpRecords(topics=plan_of(kafka_lab, name).steps[0].topics, only=(span,))
     assert load_step(step.action, step.details()) == step
-    assert f"{name}[0] offsets 3 to 3" in step.describe()
+    assert f"{name}[0] offset 3" in step.describe()

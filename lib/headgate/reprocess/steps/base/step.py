@@ -170,8 +170,8 @@ def _refuse_other_topics(
             )
         if partitions != facts["partitions"]:
             raise StalePlanError(
-                f"topic {name} now has {partitions} partitions, but the plan was made with "
-                f"{facts['partitions']}. Run `headgate plan` again"
+                f"topic {name} now has {plural(partitions, 'partition')}, but the plan was made "
+                f"with {facts['partitions']}. Run `headgate plan` again"
             )
 
 

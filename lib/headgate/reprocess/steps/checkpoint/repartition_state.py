@@ -15,6 +15,7 @@ from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.create import DeleteDraft
 from headgate.reprocess.steps.checkpoint.swap import check_query
+from headgate.text.numbers import plural
 
 REPARTITIONED, EXPORT = "repartitioned", "export"
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -36,8 +37,8 @@ class RepartitionState(StepBase):
     def describe(self) -> str:
         was = f" (now {self.was_partitions})" if self.was_partitions else ""
         return (
-            f"copy the checkpoint, repartition the state of the copy to {self.partitions} "
-            f"partitions{was}, and compare both states row by row"
+            "copy the checkpoint, repartition the state of the copy to "
+            f"{plural(self.partitions, 'partition')}{was}, and compare both states row by row"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -60,12 +61,13 @@ class RepartitionState(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and let Spark work; what an earlier try left goes first."""
-        applier.note(f"Spark repartitions the state of a copy to {self.partitions} partitions")
+        to = plural(self.partitions, "partition")
+        applier.note(f"Spark repartitions the state of a copy to {to}")
         stores = applier.state.repartition(self.checkpoint, was["draft"], self.partitions)
         for store in stores:
             applier.note(
-                f"operator {store.operator}, store {store.store}: {store.rows} rows, all equal in "
-                "both states"
+                f"operator {store.operator}, store {store.store}: {plural(store.rows or 0, 'row')}, all "
+                "equal in both states"
             )
         rows = [{"operator": s.operator, "store": s.store, "rows": s.rows} for s in stores]
         text = json.dumps({"partitions": self.partitions, "stores": rows}, indent=1) + "\n"
@@ -140,7 +142,8 @@ class ExportState(StepBase):
         for one in manifest["operators"]:
             columns = ", ".join(one["columns"])
             applier.note(
-                f"{self.folder}/{one['folder']}: {one['rows']} rows with columns {columns}"
+                f"{self.folder}/{one['folder']}: {plural(one['rows'], 'row')} with columns "
+                f"{columns}"
             )
             if left := one.get("timers_left"):
                 applier.note(

@@ -49,7 +49,9 @@ class RunBounded(StepBase):
     topics: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def describe(self) -> str:
-        limits = [f"at most {self.max_records} records per batch"] if self.max_records else []
+        limits = (
+            [f"at most {plural(self.max_records, 'record')} per batch"] if self.max_records else []
+        )
         limits += [f"at most {self.rate} records/s"] if self.rate else []
         limits += [f"time limit {self.time_limit} s"] if self.time_limit else []
         more = f" ({', '.join(limits)})" if limits else ""

@@ -84,9 +84,9 @@ class Processing(StepBase):
                 first, after = self.offsets[name].get(str(part.number), (begin, begin))
                 if first < after and first < begin:
                     raise RefusedError(
-                        f"{name}[{part.number}] now begins at offset {begin}: the records of "
-                        f"offsets {first} to {begin - 1} expired. Run `headgate plan` again with a "
-                        "later range"
+                        f"{name}[{part.number}] now begins at offset {begin}, after the "
+                        f"planned offset {first}: earlier records expired. Run `headgate plan` "
+                        "again with a later range"
                     )
                 if after > end:
                     raise RefusedError(
@@ -106,7 +106,7 @@ class Processing(StepBase):
         result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
             raise StepError(
-                f"{job.what} failed: {result.error.rstrip('.')}. Correct {self.entry_point}, then "
+                f"{job.what} failed: {result.error.rstrip('.')}. Correct the cause, then "
                 "resume the run"
             )
         facts = result.facts

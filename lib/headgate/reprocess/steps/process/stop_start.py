@@ -102,7 +102,9 @@ class StopPipeline(StepBase):
         except StepError as error:
             if is_running(applier, self.pipeline, self.group) is not False:
                 raise
-            applier.note(f"{error}. A second check shows that {self.pipeline} is stopped")
+            applier.note(
+                f"A second check shows that {self.pipeline} is stopped. Earlier error: {error}"
+            )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where it is not proven that the pipeline has stopped: nothing else was done."""

@@ -53,9 +53,7 @@ class BackUpRecords(StepBase):
 
     def describe(self) -> str:
         if self.only:
-            parts = name_list(
-                f"{s.topic}[{s.partition}] offsets {s.begin} to {s.end - 1}" for s in self.only
-            )
+            parts = name_list(f"{s.topic}[{s.partition}] {_offsets(s)}" for s in self.only)
             return f"copy records to a backup topic: {parts}"
         count = sum(size["records"] for size in self.sizes.values())
         sizes = [size["bytes"] for size in self.sizes.values()]
@@ -202,3 +200,8 @@ def _shown(digests: Mapping[int, Digest]) -> str:
     count, size = sum(d.records for d in found), sum(d.bytes for d in digests.values())
     hashes = ", ".join(f"{n}: {d.hash[:12]}" for n, d in sorted(digests.items()) if d.records)
     return f"{plural(count, 'record')}, {size} bytes" + (f" ({hashes})" if hashes else "")
+
+
+def _offsets(span: Span) -> str:
+    last = span.end - 1
+    return f"offset {last}" if span.begin == last else f"offsets {span.begin} to {last}"

@@ -77,8 +77,8 @@ class CompareOutputs(StepBase):
             raise
         except StepError as error:
             raise RefusedError(
-                f"the results can't be compared: {str(error).rstrip('.')}. Check --keys, then run "
-                "`headgate plan` again"
+                f"the results can't be compared ({str(error).rstrip('.')}). Correct the cause, "
+                "such as a wrong name in --keys, then run `headgate plan` again"
             ) from None
 
     def _range(self, applier: Applier) -> str:

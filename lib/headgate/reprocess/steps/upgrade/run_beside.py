@@ -222,7 +222,7 @@ class RunBeside(StepBase):
         if result.outcome is not JobOutcome.DONE:
             raise RefusedError(
                 f"{self.entry_point} failed on the checkpoint copy: {result.error.rstrip('.')}. "
-                "Correct the function, then run `headgate plan` again"
+                "Correct the cause, then run `headgate plan` again"
             )
         facts = result.facts
         applier.note(

@@ -11,6 +11,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.own_topic import CREATING, own_topic
 from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +65,8 @@ class CreateShadowTopic(StepBase):
         found = applier.kafka.shapes([self.topic]).get(self.topic)
         if found is None or found.partitions != self.shape["partitions"]:
             raise StepError(
-                f"topic {self.topic} is missing or doesn't have {self.shape['partitions']} "
-                "partitions. Resume the run"
+                f"topic {self.topic} is missing or doesn't have "
+                f"{plural(self.shape['partitions'], 'partition')}. Resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -38,9 +38,7 @@ class StartVersion(StartPipeline):
         try:
             StartPipeline.verify(self, applier, was)
         except StepError as error:
-            raise RefusedError(
-                f"starting the new version failed: {error}. See the new version's log for the cause"
-            ) from None
+            raise RefusedError(f"starting the new version failed: {error}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
