@@ -66,8 +66,8 @@ class RepartitionState(StepBase):
         stores = applier.state.repartition(self.checkpoint, was["draft"], self.partitions)
         for store in stores:
             applier.note(
-                f"operator {store.operator}, store {store.store}: {plural(store.rows or 0, 'row')}, all "
-                "equal in both states"
+                f"operator {store.operator}, store {store.store}: "
+                f"{plural(store.rows or 0, 'row')}, all equal in both states"
             )
         rows = [{"operator": s.operator, "store": s.store, "rows": s.rows} for s in stores]
         text = json.dumps({"partitions": self.partitions, "stores": rows}, indent=1) + "\n"
