@@ -75,8 +75,8 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
     ).rowcount
     if written != staged:
         raise StepError(
-            f"the run wrote {staged} results to {change.title}, but only {written} of them are in "
-            "the table: a trigger changes or drops rows. Headgate rolled the transaction back"
+            f"the run wrote {staged} results to {change.title}, but the table has only {written} "
+            "of them: a trigger changes or drops rows. Headgate rolled the transaction back"
         )
     connection.execute(sql.text("DROP TABLE {staged}"))
     return RowCounts(added=staged - replaced, replaced=replaced)

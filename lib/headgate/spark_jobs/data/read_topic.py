@@ -10,6 +10,7 @@ from typing import Any
 
 from headgate.errors import OutputError, UnreachableError
 from headgate.spark_jobs.data.output_address import EARLIEST, LATEST, TopicOutput
+from headgate.text.numbers import plural
 
 _PATIENCE_MS = "20000"
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
@@ -221,8 +222,8 @@ def _open(
     hidden = sum(last[p] - offset for p, offset in stable.items())
     if hidden <= 0:
         return ()
-    return (f"Topic {address.topic} has an open transaction, so its last {hidden} offsets aren't "
-            "compared.",)  # fmt: skip
+    return (f"Topic {address.topic} has an open transaction, so Headgate doesn't compare its "
+            f"last {plural(hidden, 'offset')}.",)  # fmt: skip
 
 
 def _kafka_error(topic: str, error: Exception) -> OutputError | UnreachableError:
