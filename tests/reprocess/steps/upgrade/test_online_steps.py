@@ -484,7 +484,7 @@ def test_results_that_cannot_be_compared_end_the_run_before_the_switch(monkeypat
         raise StepError("neither output has column ident.")
 
     monkeypatch.setattr(World, "compare", compare_fails)
-    with pytest.raises(RefusedError, match=r"column ident\. Check --keys"):
+    with pytest.raises(RefusedError, match=r"column ident\)\. Correct the cause"):
         compare(comparison())
 
     def cancelled(self, a, b, **given):
