@@ -86,7 +86,7 @@ def _warnings(c: StreamsComparison) -> Iterator[str]:
     if names := _alike(c):
         yield (
             "These stores have generated names, and Headgate can't detect whether they were "
-            f"swapped: {names}. Set their names in the code."
+            f"swapped: {names}. Set their current names explicitly in the code."
         )
     if not c.after.engine_version:
         yield (

@@ -46,9 +46,9 @@ _RESET = (
     ),
     "If that isn't possible, stop all instances and back up the records of the output topics.",
     (
-        "If the input topics still have all records, reset the application: set the input "
-        "offsets to the earliest, and delete the internal topics and the local state. If not, "
-        "use a new application id and new output topics."
+        "If the input topics still have all records, reset the application: set the input offsets "
+        "to the earliest, and delete the internal topics and the local state. Otherwise, use a new "
+        "application id and new output topics."
     ),
     _START,
     "Let the application process the inputs from the earliest offset. Once it has caught up, "
@@ -56,10 +56,7 @@ _RESET = (
 )
 _ROLLING = (
     "Restart the instances one by one with the new version.",
-    (
-        "Before you restart the next instance, wait until the instance is RUNNING and its lag is "
-        "normal again."
-    ),
+    ("After each restart, wait until the instance is RUNNING and its lag is normal again."),
 )
 _TWO_BOUNCES = (
     "Set upgrade.from={old} and do a rolling restart with the new version.",
@@ -100,7 +97,9 @@ def _safe(c: StreamsComparison) -> Upgrade:
     """Return the way of an upgrade that loses nothing."""
     reasons = list(_reasons_to_stop(c))
     if reasons:
-        return Upgrade(UpgradeWay.OFFLINE, _ALL, "A rolling restart doesn't work: " + reasons[0])
+        return Upgrade(
+            UpgradeWay.OFFLINE, _ALL, ("A rolling restart doesn't work, because ") + reasons[0]
+        )
     was, now = releases(c)
     if was and now and was < (3, 5) <= now:
         text = f"{was[0]}.{was[1]}"

@@ -148,8 +148,8 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
         yield f"Spark's query plan doesn't show the code of {', '.join(dict.fromkeys(named))}"
     if any(_in_other_words(n) for n in judged.topology.nodes if is_stateless(n)):
         yield (
-            "the plan of a running query writes subqueries and metadata columns differently, so "
-            "Headgate did not compare them"
+            "the query plan of a running query writes subqueries and metadata columns differently, "
+            "so Headgate did not compare them"
         )
     old, new = judged.engine_version, running.engine_version
     if old and new and old != new:

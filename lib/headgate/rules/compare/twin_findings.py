@@ -91,9 +91,9 @@ def engine_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResul
 def engine_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The old version's state means something else to the new version.
 
-    Both versions ran on the same generated rows. The new version starts on the old version's
-    checkpoint. But this state differs from the state that the new version builds itself. So the new
-    version writes wrong results without an error.
+    Both versions ran on the same generated rows. The new version starts with the state in the old
+    version's checkpoint. But this state differs from the state that the new version builds itself
+    from the same rows. So the new version writes wrong results without an error.
     """
     example = verdict.counterexample
     return RuleResult(
@@ -274,7 +274,7 @@ def _lower(
     for finding in report.findings:
         if all(_refutes(finding, v, versions) for v in (verdict, again)):
             lowered.append(Lowered(finding.rule, finding.outcome, seeds))
-            why = f"{said} Without this run, the rule said: {finding.why}"
+            why = f"{said} Without the twin runs, the rule reported: {finding.why}"
             finding = replace(_as_resumes(finding, why), state_effect=StateEffect.EXACT)
         findings.append(finding)
     return _sorted(report, findings), tuple(lowered)
@@ -294,7 +294,10 @@ def _answer_by_start(
         is_open = finding.rule in codes and finding.outcome is Outcome.UNKNOWN
         if has_started and is_open and len(ids := _ids(finding, versions)) > 0 and ids <= ran:
             lowered.append(Lowered(finding.rule, finding.outcome, (verdict.seed,)))
-            why = f"{_STARTED.format(verdict.seed)} Without this run, the rule said: {finding.why}"
+            why = (
+                f"{_STARTED.format(verdict.seed)} Without the twin run, the rule reported: "
+                f"{finding.why}"
+            )
             finding = _as_resumes(finding, why)
         findings.append(finding)
     return _sorted(report, findings), tuple(lowered)
@@ -320,12 +323,12 @@ def _sorted(report: Report, findings: list[Finding]) -> Report:
     return replace(report, findings=tuple(ordered))
 
 
-_ONE_QUERY = "Spark's optimizer creates the same plan for both versions."
+_ONE_QUERY = "Spark's optimizer creates the same query plan for both versions."
 _STARTED = (
     "In a twin run (seed {}), Spark started the new version on a checkpoint of the old version. "
     "So the state schemas are compatible."
 )
-_EQUAL = "Both versions left the same state in two twin runs (seeds {} and {})."
+_EQUAL = "Both versions had the same state at the end of two twin runs (seeds {} and {})."
 _ALIKE = (
     "In two twin runs (seeds {} and {}), the new version wrote the same results with and without "
     "the old version's state."
@@ -387,7 +390,7 @@ def example_words(example: Counterexample) -> str:
         return (
             f"Example: for key {example.key.get('key')}, the new version writes "
             f"{_written(example.before)} to {example.key['topic']} after the restart, but "
-            f"{_written(example.after)} from scratch."
+            f"{_written(example.after)} if it starts from scratch."
         )
     if example.kind == "output":
         return (
@@ -398,7 +401,7 @@ def example_words(example: Counterexample) -> str:
     column = f" in column {example.columns[0]}" if example.columns[0] else ""
     return (
         f"Example: for key {key}, the old version stored {example.before!r}{column}, but the new "
-        f"version stores {_would_have(example)}."
+        f"version {_would_have(example)}."
     )
 
 
@@ -408,9 +411,9 @@ def _written(value: object) -> str:
 
 def _would_have(example: Counterexample) -> str:
     if example.after is None:
-        return "no such key"
+        return "has no row for this key"
     same = example.columns[0] == example.columns[1] or not example.columns[1]
-    return repr(example.after) + ("" if same else f" in column {example.columns[1]}")
+    return f"stores {example.after!r}" + ("" if same else f" in column {example.columns[1]}")
 
 
 def sentence(text: str) -> str:

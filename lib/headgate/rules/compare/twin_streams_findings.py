@@ -10,7 +10,8 @@ from headgate.rules.core.rule import RuleResult, declared
 _SOURCE = "the twin run of this comparison: both versions on the same records"
 _KEEP = (
     "Keep the old version's names of stores and repartition topics (Materialized, Grouped, "
-    "StreamJoined). If the topics still have all input, you can reset the application instead."
+    "StreamJoined). If the input topics still have all records, you can reset the application "
+    "instead."
 )
 
 

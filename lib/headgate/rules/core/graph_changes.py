@@ -109,8 +109,8 @@ def _changes(
 
 def _renamed(was: Node, now: Node) -> str:
     if was.label == now.label:
-        return f"{now.label}, declared as the same node"
-    return f"{was.label} -> {now.label}, declared as a rename"
+        return f"{now.label}: same node as before (declared with --rename)"
+    return f"{was.label} -> {now.label} (rename declared with --rename)"
 
 
 def _what(node: Node) -> str:

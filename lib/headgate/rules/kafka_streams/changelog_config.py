@@ -43,16 +43,16 @@ def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _IF_ONLY_THE_GRACE = (
-    "If only the grace period changed and the changelog is complete, stop all instances. Raise the "
-    "changelog's retention.ms with kafka-configs, delete the local state directories, then start "
+    "If only the grace period changed and the changelog is complete: stop all instances, raise the "
+    "changelog's retention.ms with kafka-configs, delete the local state directories, and start "
     "the new version. In all other cases, give the store another name and replay the inputs."
 )
 
 
 @streams_rule("KST081", remedies=(_IF_ONLY_THE_GRACE,))
 def changelog_retention_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The retention of a window store is its window size plus its grace period. The local segments
-    of the store are named after the retention.
+    """The retention of a window store is its window size plus its grace period. The names of the
+    store's local segments depend on it.
 
     With a different retention, Kafka Streams searches for local rows in the wrong segments. With a
     different window size, the changelog's rows belong to different windows. The changelog's

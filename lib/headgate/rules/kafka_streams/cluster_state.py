@@ -26,8 +26,8 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """The group's committed offsets don't exist any more, but the application's state does.
 
     The group was deleted, or its offsets expired while all instances were stopped.
-    auto.offset.reset decides where reading starts. With earliest, all records count twice. With
-    latest, records written in the meantime are skipped.
+    auto.offset.reset decides where reading starts. With earliest, all records are counted twice.
+    With latest, records written in the meantime are skipped.
     """
     if c.cluster is None or c.group is not None or c.old.application_id != c.new.application_id:
         return

@@ -20,8 +20,8 @@ _REMOVE_THE_STORE = (
     "Remove the store (drop Materialized), or replay the inputs under a new application id."
 )
 _IS_A_FILTER = (
-    "Is the operator {what} a table filter? If so, rows that it passed before the start stay in "
-    "the results, even if they no longer match the filter."
+    "Is the operator {what} a table filter? If so, rows that passed the filter before the start "
+    "stay in the results, even if they no longer match."
 )
 
 
@@ -29,9 +29,9 @@ _IS_A_FILTER = (
 def derived_table_gets_store(c: StreamsComparison) -> Iterator[RuleResult]:
     """A table that was computed on demand from another table now has its own store.
 
-    The store starts empty and gets only rows that change after the start. A filter doesn't retract
-    rows that it passed before the start. Joins and aggregations of the table miss the unchanged
-    rows. A table that is only converted to a stream loses nothing.
+    The store starts empty and gets only rows that change after the start. Rows that passed a filter
+    before the start aren't retracted if they no longer match. Joins and aggregations of the table
+    miss the unchanged rows. A table that is only converted to a stream loses nothing.
     """
     for pair in c.stores:
         now = pair.after

@@ -29,11 +29,11 @@ _WHICH_OF_THE_LAST = (
     questions=(_WHICH_OF_THE_LAST,),
 )
 def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Several operators do the same with the same input: only their generated numbers distinguish
-    them.
+    """Several operators have the same kind and the same input, so only the numbers in their
+    generated names distinguish them.
 
-    These numbers are positions. If an operator is inserted before the others, each operator reads
-    its neighbour's state.
+    The numbers are positions in the topology. If an operator is inserted before the others, each
+    operator reads its neighbour's state.
     """
     before, after = twins(c.flow_before), twins(c.flow_after)
     for pair in c.stores:
@@ -79,13 +79,13 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleRes
         before=alone.name if gone else None,
         after=None if gone else alone.name,
         because=(
-            f"{alone.name} and {like.name} are the two window stores of a self-join and hold the "
-            "same rows. One store is enough for both sides."
+            f"{alone.name} and {like.name} are the two window stores of a self-join and contain "
+            "the same rows. The new version needs only one of them."
         )
         if gone
         else (
-            f"{alone.name} is the second window store of a self-join. It starts empty, so new "
-            "records don't match earlier ones on that side."
+            f"{alone.name} is the second window store of a self-join. It starts empty, so on that "
+            "side of the join, new records don't match earlier records."
         ),
         remedy=_DELETE_THE_UNUSED if gone else _KEEP_TOPOLOGY_OPTIMIZATION,
         scenario=None if gone else "from-scratch",

@@ -15,11 +15,11 @@ from headgate.rules.kafka_streams.facts.rule import (
 )
 
 AROUND = (
-    "Switch to the classic protocol and back: stop all instances, then start the new version "
-    "with group.protocol=classic. Stop all instances again, then start them with "
+    "Switch to the classic protocol and back: stop all instances, then start the new version with "
+    "group.protocol=classic. Stop all instances again, then start them with "
     "group.protocol=streams. Or, if the group is empty, save its committed offsets, delete the "
-    "group and restore the offsets. Then start the new version. If you don't restore the "
-    "offsets, all records are counted twice."
+    "group, restore the offsets and start the new version. If you don't restore the offsets, all "
+    "records may be counted twice."
 )
 
 

@@ -98,9 +98,9 @@ def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
 
     The setting auto.offset.reset decides where reading of the new topic starts. The store then
     counts records of both topics. This is correct if the new topic starts where the old topic
-    ended. If the new topic also has the old topic's records, these records count twice.
-    Topology#describe() doesn't show which case applies. If another store now reads the old topic,
-    this store mixes unrelated data.
+    ended. If the new topic also has the old topic's records, these records are counted twice.
+    Topology#describe() doesn't show which case applies. If the new version reads the old topic into
+    another store, the kept store mixes unrelated data.
     """
     for pair, was, now in kept(c):
         old, new = meaning(c.flow_before, was), meaning(c.flow_after, now)

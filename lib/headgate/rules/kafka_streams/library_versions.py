@@ -60,7 +60,8 @@ _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 
 
 _BOUNCE_ONCE_WITH = (
-    "Do a rolling restart with upgrade.from={text}, drain the repartition topics, then roll back."
+    "Do a rolling restart with upgrade.from={text}. Wait until all records in the repartition "
+    "topics are processed, then downgrade."
 )
 _DO_TWO_ROLLING = (
     "Do two rolling restarts: the first with upgrade.from, the second without upgrade.from."

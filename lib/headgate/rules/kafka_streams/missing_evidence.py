@@ -55,8 +55,8 @@ def no_visible_change(c: StreamsComparison) -> Iterator[RuleResult]:
     The change may affect serdes, types and sizes of windows, aggregators and other functions,
     logging, or the order of equal operators. Measured upgrades of this kind resumed, failed to
     start, or gave wrong results without an error. If a setting or a partition count changed,
-    Headgate assumes that this change is the purpose of the upgrade. Changed threads or client
-    settings count only if all repartition topics are empty.
+    Headgate assumes that this change is the purpose of the upgrade. For changed threads or client
+    settings, Headgate assumes this only if all repartition topics are empty.
     """
     if not c.old.described or not c.new.described or not _same_shape(c.old, c.new):
         return

@@ -16,11 +16,11 @@ from headgate.rules.kafka_streams.store_keys import kept
 from headgate.text.numbers import plural
 
 _BACK = (
-    "Restore the input's old partition count (create a new topic and copy the records), or set "
-    "the count with Repartitioned.withNumberOfPartitions. The application reset tool deletes the "
-    "state: if you use it, replay the inputs from the earliest offset. State with the input's "
-    "own key is then silently wrong: old and new records of a key are in different partitions. "
-    "`headgate plan repartition` shows whether your application has such state."
+    "Restore the input's old partition count (create a new topic and copy the records), or set the "
+    "count with Repartitioned.withNumberOfPartitions. The application reset tool deletes the "
+    "state: if you use it, replay the inputs from the earliest offset. Even then, state that has "
+    "the same keys as the input is wrong, because old and new records of a key are in different "
+    "partitions. `headgate plan repartition` shows whether your application has such state."
 )
 
 
@@ -89,8 +89,8 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
 
 
 _EXPECT_RECORDS_OF_ONE = (
-    "Check that the application tolerates records of one key out of order until it has read all "
-    "old partitions."
+    "Check that the application tolerates records of one key out of order, until it has processed "
+    "all records from before the change."
 )
 
 
@@ -99,8 +99,8 @@ def input_partitions_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With a different partition count, new records of a key may go to a different partition than
     its old records.
 
-    If no internal topic depends on the count, the application starts. State after a repartition
-    topic with its own partition count isn't affected.
+    If no internal topic depends on the count, the application starts. State isn't affected if its
+    records come from a repartition topic with its own partition count.
     """
     changed = {t: (n, now) for t, n in c.old.inputs.items() if (now := c.inputs.get(t, n)) != n}
     assumed = _assumed(c) if changed else ""
@@ -148,7 +148,7 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=tasks[0],
                 after=tasks[1],
                 because=(
-                    f"The number of tasks in the sub-topology of {new.name} changes from "
+                    f"The number of tasks in the sub-topology of the store {new.name} changes from "
                     f"{tasks[0]} to {tasks[1]}."
                 ),
                 remedy=_BACK,

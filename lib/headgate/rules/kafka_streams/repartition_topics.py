@@ -27,8 +27,8 @@ def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams finds a repartition topic by its exact name. Under a new name, the new version
     reads a different topic.
 
-    Records that are still in the old topic are never processed, although the input offsets count
-    them as processed.
+    Records that are still in the old topic are lost: the group has already committed the offsets of
+    the input records that they come from.
     """
     places = _Places(c)
     for old in places.gone:
@@ -154,8 +154,8 @@ def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
 def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Topology optimization lets several operators share one repartition topic.
 
-    The unused topic remains on the cluster. If all its records were processed, the operators
-    continue with the shared topic from its committed offsets.
+    The unused topic remains on the cluster. The operators continue with the shared topic from its
+    committed offsets. Unprocessed records in the unused topic are lost.
     """
     places = _Places(c)
     for old in places.gone:

@@ -155,13 +155,13 @@ _DOES_STREAMSBUILDER_GET = (
     questions=(_DOES_STREAMSBUILDER_GET,),
 )
 def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With this setting, StreamsBuilder#build fails with TopologyException if a store, a changelog
-    or a repartition topic has a generated name.
+    """With ensure.explicit.internal.resource.naming=true, StreamsBuilder#build fails with
+    TopologyException if a store, a changelog or a repartition topic has a generated name.
 
     The setting applies only if StreamsBuilder gets the configuration (TopologyConfig). If only
-    KafkaStreams gets the configuration, the setting has no effect. For example, the old version
-    then runs with the setting although it has generated names. A name that looks generated may be
-    set in the code. Headgate assumes this if an operator has the same number as the name.
+    KafkaStreams gets the configuration, the setting has no effect, even if there are generated
+    names. The code may set a store name that looks generated. Headgate assumes this if an operator
+    has the same number as the store.
     """
     old, new = (_is_on(a) for a in (c.old, c.new))
     unnamed = _unnamed(c.new) if new else []

@@ -164,8 +164,8 @@ _TO_ROLL_BACK = "Before a rollback, delete the state directories if all changelo
 def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """dsl.store.format=HEADERS uses a newer format of RocksDB files.
 
-    A switch to HEADERS converts plain stores when Kafka Streams opens them. After a switch back,
-    plain stores can't open the newer files. Both formats use the same changelogs.
+    After a switch to HEADERS, Kafka Streams converts stores when it opens them. After a switch
+    back, Kafka Streams can't open the converted files. Both formats use the same changelogs.
     """
     old, new = (a.config.get("dsl.store.format", "DEFAULT").upper() for a in (c.old, c.new))
     if old == new:
@@ -186,7 +186,10 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     )
 
 
-_PLAN_TIME_FOR = "Plan time for restoring the stores from their changelogs."
+_PLAN_TIME_FOR = (
+    "Plan time for restoring the stores from their changelogs. If a store has no changelog, keep "
+    "the setting, or replay the inputs under a new application id."
+)
 
 
 @streams_rule("KST075", remedies=(_PLAN_TIME_FOR,))
@@ -203,7 +206,7 @@ def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _NAME_THE_SERDES = (
-    "Set the serdes explicitly in the code (Consumed, Materialized, Grouped). Or replay the "
+    "Set the old value explicitly in the code (Consumed, Materialized, Grouped). Or replay the "
     "inputs under a new application id."
 )
 _WHICH_SOURCES_STORES = (
@@ -241,8 +244,8 @@ def _short(name: str | None) -> str:
 
 
 _MOVE_THE_DIRECTORYS = (
-    "Move the content of the old state directory to the new path. Or plan time for restoring the "
-    "stores from their changelogs."
+    "Move the content of the old state directory to the new path. Or, if all stores have "
+    "changelogs, plan time for restoring the stores."
 )
 
 
@@ -280,8 +283,9 @@ def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult
 
 _CHECK_THE_GROUPS = "Check the group's committed offsets before the start."
 _DOES_THE_GROUP = (
-    "Does the group have committed offsets for every input partition? That needs the same "
-    "application id, no recreated topic, and a stop shorter than offsets.retention.minutes."
+    "Does the group have committed offsets for every input partition? Offsets are missing for new "
+    "partitions and recreated topics, under a new application id, and after a stop longer than "
+    "offsets.retention.minutes."
 )
 
 
@@ -291,8 +295,8 @@ def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
     New partitions and recreated topics have no committed offsets. A group has none after its
     offsets expired, or under a new application id. With `latest`, Kafka Streams silently skips the
-    earlier records of these partitions. With `earliest`, it reprocesses them. If every partition
-    has a committed offset, nothing changes.
+    earlier records of these partitions. With `earliest`, it processes them, even if it has already
+    processed them before. If every partition has a committed offset, nothing changes.
     """
     old, new = reset_policy(c.old), reset_policy(c.new)
     if old == new:
@@ -329,9 +333,9 @@ _IF_THE_SETTING = (
 
 @streams_rule("KST079", remedies=(_IF_THE_SETTING,))
 def setting_applies_only_to_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams applies these settings only to internal topics that it creates.
+    """Kafka Streams applies this setting only to internal topics that it creates.
 
-    Existing topics keep their settings.
+    Existing topics keep the old value.
     """
     for key in for_new_topics(c):
         old, new = c.setting(key)

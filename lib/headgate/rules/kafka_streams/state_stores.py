@@ -14,10 +14,15 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
 
 _NAME_IT = (
     "Keep the store's name from the running version, even if the name is generated: set it with "
-    'Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. '
-    "Otherwise, start under a new application id and replay the inputs."
+    'Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. Or start under a '
+    "new application id and replay the inputs."
 )
-_NAME_BOTH = f"{_NAME_IT} Give the other operator's store its own name."
+_NAME_BOTH = (
+    "Keep the name {old} on the store that has it in the running version, even if the name is "
+    'generated: set it with Materialized.as("{old}"), StreamJoined.withStoreName or '
+    "Suppressed.withName. Give another name to the store that has this name in the new version. Or "
+    "start under a new application id and replay the inputs."
+)
 
 
 _DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
@@ -37,8 +42,9 @@ def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams finds state by the store's exact name, in the store directory and in the
     changelog <application.id>-<store>-changelog.
 
-    Under a new name the store starts empty, but the group continues at its committed offsets. All
-    earlier counts are lost. The old changelog remains on the cluster, and nothing is logged.
+    Under a new name the store starts empty, but the group continues at its committed offsets. The
+    earlier rows are lost, unless Kafka Streams restores the store from a source topic. The old
+    changelog remains on the cluster, and nothing is logged.
     """
     for pair in c.stores:
         was, now = pair.before, pair.after
@@ -99,7 +105,10 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
         location=pair.location,
         before=was.name,
         after=now.name,
-        because=f"The topic {now.restored_from} fills the store {now.name}, so no row is lost.",
+        because=(
+            f"Kafka Streams restores the store {now.name} from the topic {now.restored_from}, so "
+            "no row is lost."
+        ),
         remedy=_DELETE_THE_OLD,
     )
 
@@ -109,8 +118,9 @@ def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store's name now belongs to another operator's store.
 
     The other operator uses the existing state and changelog, and continues from values that mean
-    something else. Generated names are positions: inserting, removing or swapping operators shifts
-    them. If the types match, Kafka Streams reports no error and leaves no unused topic.
+    something else. Generated names contain the operator's position: inserting, removing or swapping
+    operators changes these names. If the types match, Kafka Streams reports no error and leaves no
+    unused topic.
     """
     partner = {id(p.after): p for p in c.stores if p.after is not None}
     named = {_key(s): s for s in c.new.stores}
@@ -150,7 +160,7 @@ def _described(flow: Flow, store: StreamsStore) -> str:
     if what is None:
         return store.name
     kind = what.family.replace("_", " ")
-    return f"{store.name}: {kind} of {', '.join(sorted(what.inputs)) or 'nothing'}"
+    return f"{store.name}: {kind} of {', '.join(sorted(what.inputs)) or 'unknown inputs'}"
 
 
 def _key(store: StreamsStore) -> tuple[str | None, str]:
@@ -269,7 +279,7 @@ def _resurrected(now: StreamsStore) -> RuleResult:
         after=now.name,
         because=(
             f"An earlier version left the changelog {now.changelog} on the cluster. The new store "
-            f"{now.name} restores these old rows, which lack all later updates."
+            f"{now.name} restores the old rows of this changelog, which lack all later updates."
         ),
         remedy=_GIVE_THE_STORE.format(changelog=now.changelog),
     )

@@ -117,7 +117,7 @@ def _same_makers(old: frozenset[str], new: frozenset[str]) -> bool:
 
 
 def _named(makers: frozenset[str]) -> str:
-    words = {_UNCHANGED: "the input's own key", _UNREAD: "a named operator of unknown kind"}
+    words = {_UNCHANGED: "the input topic", _UNREAD: "an operator with a custom name"}
     return ", ".join(words.get(m, m.replace("_", " ")) for m in sorted(makers))
 
 
@@ -326,8 +326,8 @@ _DO_AND_KEEP = (
 
 _HAS_IT_TIMESTAMPS = (
     "If a processor fills {now}: does the code build the store with "
-    "timestampedKeyValueStoreBuilder, or with a window or session builder with timestamps? "
-    "{question}"
+    "timestampedKeyValueStoreBuilder, timestampedWindowStoreBuilder or sessionStoreBuilder, like "
+    "the DSL? {question}"
 )
 
 

@@ -106,8 +106,8 @@ def global_store_reuses_task_directory(c: StreamsComparison) -> Iterator[RuleRes
                 after=store.name,
                 because=(
                     f"The global store {store.name} gets sub-topology number {store.subtopology}. "
-                    f"In the old version, the store {old.name} had this number. Its task "
-                    "directories are still in the state directory."
+                    f"In the old version, the sub-topology of the store {old.name} had this "
+                    "number, and its task directories are still in the state directory."
                 ),
                 error_class=_SECOND_TASK if _has_several_tasks(c, old) else STREAMS_EXCEPTION,
                 remedy=_DECLARE_THE_GLOBAL,

@@ -91,7 +91,7 @@ def _half_of_them(
         after=buffer.name,
         because=(
             f"suppress() after the existing store {table.name} has a new, empty buffer "
-            f"{buffer.name}. {missing} gets only results that a new record changes."
+            f"{buffer.name}. Only results that a new record changes reach {missing}."
         ),
         question=None if windowed else _IS_IT_WINDOWED.format(table=table.name),
         remedy=_CLOSE_THE_WINDOWS,

@@ -32,7 +32,7 @@ _MOVE = (
 
 @rule("RDY030", _GUIDE, Engine.SPARK, remedies=(_MOVE,))
 def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
-    """Restarts and clean-up jobs empty folders for temporary files.
+    """Restarts and clean-up jobs delete the files in folders for temporary files.
 
     Without its checkpoint, the query loses its offsets and all of its state.
     """
@@ -219,7 +219,8 @@ def no_trigger(s: Subject) -> Iterator[Problem]:
     """Without a trigger, Spark starts a batch as soon as the previous one ends.
 
     Quiet hours create thousands of tiny batches, with many small files and requests to the object
-    store. You can then rewind by only a few minutes.
+    store. The batches that the checkpoint keeps then cover only a few minutes, so you can't rewind
+    further.
     """
     captured = any(e.kind == "capture" for e in s.version.evidence)
     known = captured and output_mode(s.version) is not None and s.version.capture_error is None

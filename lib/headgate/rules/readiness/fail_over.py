@@ -79,7 +79,8 @@ _ARE_ALL_STORES = "Are all stores in memory? If so, this folder contains no stat
     questions=(_ARE_ALL_STORES,),
 )
 def state_in_tmp(s: Subject) -> Iterator[Problem]:
-    """The state directory is a folder for temporary files, which restarts and clean-up jobs empty.
+    """The state directory is in a folder for temporary files. Restarts and clean-up jobs delete its
+    files.
 
     Kafka Streams then restores all state from the changelogs.
     """
@@ -211,10 +212,10 @@ def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
 
 
 _FOR_SUCH_A_RELEASE = (
-    "If a release changes the topology, stop all instances. Start the new version once with "
+    "If a new version changes the topology, stop all instances. Start the new version once with "
     "group.protocol=classic, then switch back to streams. Or, if the group is empty, save its "
-    "offsets, delete the group and restore the offsets. `headgate diff` shows which releases "
-    "need this."
+    "offsets, delete the group and restore the offsets. `headgate diff` shows which versions need "
+    "this."
 )
 
 
@@ -227,8 +228,8 @@ _FOR_SUCH_A_RELEASE = (
 def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
     """With the streams protocol, the broker stores a group's topology and accepts no other.
 
-    A release may change input topics, or names, partitions or settings of internal topics. The
-    application then fails to start, even if all instances were stopped.
+    A new version may change input topics, or names, partition counts or settings of internal
+    topics. It then fails to start, even if all instances were stopped.
     """
     if s.app.protocol == "streams":
         yield Problem(

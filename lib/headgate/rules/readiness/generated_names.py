@@ -14,9 +14,9 @@ from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
     "Name all stores and repartition topics in one release: each new name shifts the numbers of "
-    "later operators. Run `headgate diff` against this version to check that all names stay the "
-    "same. Then set ensure.explicit.internal.resource.naming=true, which prevents new generated "
-    "names (4.1 and newer, through a TopologyConfig)."
+    "later operators. Run `headgate diff` against this version: it shows which names change. Then "
+    "set ensure.explicit.internal.resource.naming=true, which prevents new generated names (4.1 "
+    "and newer, through a TopologyConfig)."
 )
 _BY_OPERATOR = (
     ("JOINTHIS", "StreamJoined.withStoreName"),
@@ -102,11 +102,11 @@ def _repartition(found: Repartition) -> Problem:
         )
     else:
         how = (
-            f'Set the current name explicitly: Grouped.as("{base}") or '
-            f'Repartitioned.as("{base}"). For an aggregation, name its store with '
-            "Materialized.as. For a join (Joined.as, StreamJoined.withName), the name of the "
-            "topic changes. So first stop the producers, and let the application process all "
-            "records in the old topic."
+            f'To keep the topic, set its current name: Grouped.as("{base}") for a grouping, '
+            f'Repartitioned.as("{base}") for repartition(). For an aggregation, also set the '
+            "current name of its store with Materialized.as. For a join, Joined.as or "
+            "StreamJoined.withName gives the topic a new name. So first stop the producers, and "
+            "let the application process all records in the old topic."
         )
     return Problem(
         severity=Severity.MEDIUM,
@@ -146,15 +146,15 @@ def sources_without_names(s: Subject) -> Iterator[Problem]:
 
 
 _START_A_NEW = (
-    f"Start the query with a new checkpoint and set {_SETTINGS}. Until then, keep the number and "
-    "order of the sources."
+    f"Name every source, set {_SETTINGS}, and start the query with a new checkpoint. Until then, "
+    "keep the number and order of the sources."
 )
 
 
 @rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
 def source_names_without_effect(s: Subject) -> Iterator[Problem]:
-    """Spark uses names of sources only under three conditions. The checkpoint's first run had
-    source evolution enabled, offset log format 2 and a name for every source.
+    """Spark uses the names of sources only if the checkpoint's first run had source evolution
+    enabled, offset log format 2 and a name for every source.
 
     Otherwise Spark keeps offsets by position. If you then reorder named sources, their offsets are
     swapped.

@@ -77,7 +77,7 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
 _IF_WINDOWS_AND_GRACE = (
     "Compare each window plus its grace period with what its changelog covers. If the changelog "
     "covers less, raise its retention.ms with kafka-configs before the next restoration. Repeat "
-    "this for every release that makes a window or grace period longer."
+    "this for every version that makes a window or grace period longer."
 )
 _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 
@@ -93,7 +93,7 @@ _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 def retention_of_window_changelogs(s: Subject) -> Iterator[Problem]:
     """Kafka Streams sets the retention of a changelog only when it creates the topic.
 
-    If a later release makes a window or grace period longer, the changelog keeps its old retention.
+    If a later version makes a window or grace period longer, the changelog keeps its old retention.
     After the next restoration, the oldest windows are missing.
     """
     limited = {t.name: keeps for t in _changelogs(s) if (keeps := _windowed_ms(t)) is not None}
@@ -143,7 +143,7 @@ def store_grows_with_keys(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=stores[0].node,
             what=(
-                "These stores aggregate without a window, so their size has no limit: "
+                "These stores belong to aggregations without a window, so their size has no limit: "
                 f"{some([x.name for x in stores])}."
             ),
             remedy=_IF_KEYS_KEEP,

@@ -74,7 +74,7 @@ _TAKE_THE_NEXT = "Upgrade to the next bug-fix release with a rolling restart."
 def release_leaks_memory(s: Subject) -> Iterator[Problem]:
     """This release of Kafka Streams leaks memory.
 
-    The process is killed after a while, and its state must be restored each time.
+    The process runs out of memory again and again, and its state must be restored each time.
     """
     found = _NUMBER.match(s.version.engine_version or "")
     number = (int(found[1]), int(found[2]), int(found[3] or 0)) if found else (0, 0, 0)

@@ -18,9 +18,9 @@ _KAFKA = "Kafka documentation: topic configuration, retention and log compaction
 
 _RAISE_THE_TOPICS = (
     "Raise the topic's retention to cover all records that a replay needs (or use tiered storage). "
-    "Or keep the raw records in an archive or an earlier topic, from which a replay can "
-    "start. Deleted records are lost, so prefer changes that keep the state (`headgate diff` "
-    "shows which do)."
+    "Or keep the raw records in an archive or an upstream topic, from which a replay can start. "
+    "Deleted records are lost, so prefer changes that keep the state (`headgate diff` shows which "
+    "do)."
 )
 _HOW_FAR_BACK = "How old are the oldest records that the state includes?"
 
@@ -29,8 +29,8 @@ _HOW_FAR_BACK = "How old are the oldest records that the state includes?"
 def input_history_too_short(s: Subject) -> Iterator[Problem]:
     """The state may include records that its input topics no longer have.
 
-    A reset or a new checkpoint rebuilds the state only from the remaining records, so results are
-    too small.
+    A reset or a new checkpoint rebuilds the state only from the remaining records, so counts and
+    sums are too small.
     """
     if s.cluster is None or not s.has_state:
         return
@@ -127,8 +127,8 @@ def _is_endless(s: Subject) -> bool:
 
 
 _READ_IT_AS = (
-    "Read the topic as a table (newest row per key). Or use a topic without compaction for "
-    "results that must be the same after a replay."
+    "Read the topic as a table (newest row per key). Or, if results must be the same after a "
+    "replay, use a topic without compaction."
 )
 _DOES_THE_RESULT = (
     "Does the result depend on every record, or only on the newest record of each key?"
@@ -177,8 +177,8 @@ def _is_table(name: str, s: Subject) -> bool:
 
 
 _CHECK_WHETHER_IT_WAS = (
-    "Check whether the topic was deleted or renamed, and whether this is the pipeline's "
-    "cluster. If you recreate the topic, also reset the pipeline's offsets."
+    "Check whether the topic was deleted or renamed, and whether [kafka] in headgate.toml names "
+    "the pipeline's cluster. If you recreate the topic, also reset the pipeline's offsets."
 )
 _IS_THIS_THE_CLUSTER = (
     "Is this the cluster that the pipeline reads from, and is Headgate authorised to describe "

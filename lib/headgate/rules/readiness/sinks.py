@@ -44,8 +44,8 @@ def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=sink.node,
             what=(
-                "A foreachBatch function writes the output. No plan shows how it handles a "
-                "reprocessed batch."
+                "A foreachBatch function writes the output. The query plan doesn't show how the "
+                "function handles a reprocessed batch."
             ),
             remedy=_WRITE_BY_THE_ROWS,
             keeps_state=True,
@@ -141,7 +141,7 @@ def kafka_records_without_key(s: Subject) -> Iterator[Problem]:
             + (
                 "The records have no key."
                 if keyed is False
-                else "No plan shows whether the records have a key."
+                else "The evidence doesn't show whether the records have a key."
             ),
             remedy=_SELECT_A_KEY,
             keeps_state=True,
@@ -210,7 +210,7 @@ def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
 
 _WRITE_TO_A_DURABLE = (
     "Write to a durable sink before anybody relies on the query. On the same checkpoint, you can "
-    "replace any sink except a file sink. `headgate diff` checks this for your query."
+    "switch to any sink except a file sink. `headgate diff` checks this for your query."
 )
 
 

@@ -159,7 +159,7 @@ def input_files_removed(s: Subject) -> Iterator[Problem]:
 
 _READ_WITH_MODE = (
     "Read with mode=PERMISSIVE and columnNameOfCorruptRecord. Write the rows with a value in that "
-    "column to a separate location. The column is part of the state only if an operator uses it."
+    "column to a separate location. The state changes only if a stateful operator uses that column."
 )
 
 

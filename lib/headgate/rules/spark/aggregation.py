@@ -64,8 +64,8 @@ def aggregate_function_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores aggregation buffers by position, not by name.
 
     A different function with a buffer of the same type continues with the stored value, and its
-    results are wrong. The same happens if two functions that differ only in their condition swap
-    positions.
+    results are wrong. The same happens if two functions that differ only in their FILTER condition
+    swap positions.
     """
     for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):

@@ -250,8 +250,8 @@ _WRITE_TO_A_NEW = (
 def file_sink_ahead_of_checkpoint(c: Comparison) -> Iterator[RuleResult]:
     """A file sink silently skips a batch if its `_spark_metadata` already has the batch's number.
 
-    After a rewind, or with a new checkpoint over an old directory, batch numbers repeat. The output
-    of the repeated batches is lost.
+    After a rewind, or with a new checkpoint and the old output directory, batch numbers repeat. The
+    output of the repeated batches is lost.
     """
     for fault in _of(c, CheckpointDamageKind.SINK_AHEAD):
         if _same_directory(c.before.sink, c.after.sink):

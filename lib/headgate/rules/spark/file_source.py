@@ -75,7 +75,7 @@ def wider_path(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because="The new path is a pattern that matches the old one.",
+                because="The new path is a pattern that matches the old path.",
             )
 
 

@@ -71,7 +71,7 @@ def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
     no longer reads.
 
     If another source reads the topic, or if you add the topic again later, Spark starts at the
-    topic's earliest offset. The topic's records then count twice.
+    topic's earliest offset. The topic's records are then processed twice.
     """
     for pair, gone in _gone(c):
         assert pair.after
@@ -180,7 +180,13 @@ def bootstrap_servers_changed(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("KAF006", remedies=(_POISONED,))
+_KEEP_ASSIGNED = (
+    "Keep all partitions of the checkpoint in `assign`. Or, if you can lose their unread records, "
+    f"start the new version once with failOnDataLoss=false. {_POISONED}"
+)
+
+
+@rule("KAF006", remedies=(_KEEP_ASSIGNED,))
 def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores offsets by partition, and the option `assign` names each partition.
 
@@ -208,7 +214,7 @@ def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
                 else "",
                 error_class="KAFKA_DATA_LOSS" if lost and not silent else None,
                 rollback=Rollback.REPAIRABLE,
-                remedy=_POISONED,
+                remedy=_KEEP_ASSIGNED,
             )
 
 

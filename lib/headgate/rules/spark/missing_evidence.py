@@ -84,7 +84,7 @@ _WHAT_IS_THE_PLAN = "What is the query plan of the {side} version?"
     questions=(_WHAT_IS_THE_PLAN,),
 )
 def plan_missing(c: Comparison) -> Iterator[RuleResult]:
-    """A comparison needs a plan or a checkpoint of each version."""
+    """A comparison needs a query plan or a checkpoint of each version."""
     for side, version in (("old", c.before), ("new", c.after)):
         if _is_empty(version) and not version.capture_error:
             yield RuleResult(

@@ -64,12 +64,15 @@ def field_type(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_LET_CONSUMERS_THAT_JOIN = "If consumers join, order or compact by key, write to a new topic."
+_LET_CONSUMERS_THAT_JOIN = (
+    "If consumers depend on the key (joins, order, compaction), write to a new topic."
+)
 
 
 @rule("OUT003", _KEY, remedies=(_LET_CONSUMERS_THAT_JOIN,))
 def record_key(c: Comparison) -> Iterator[RuleResult]:
-    """A record's key decides its partition, its order, and which records compaction replaces.
+    """A record's key decides its partition, the order of records with the same key, and which older
+    records compaction removes.
 
     Older records keep their old key and stay in their partition.
     """

@@ -58,7 +58,9 @@ def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
             location=SourcePair(old, new).location,
             before=old.name,
             after=new.name,
-            because="Spark reprocesses records that the query has already processed.",
+            because=(
+                "Spark doesn't use the source's stored offsets, so it reprocesses or skips records."
+            ),
             remedy=_KEEP_THE_NAME,
         )
 
@@ -226,7 +228,7 @@ def _names_not_shown(pair: SourcePair) -> RuleResult:
         location=pair.location,
         before=pair.before.name,
         after=pair.after.name,
-        because="The plan of a started query doesn't show the names of its sources.",
+        because="The query plan of a started query doesn't show the names of its sources.",
         question=_WHICH_NAMES_DO,
         rollback=Rollback.UNKNOWN,
         remedy=_ADD_THE_CHECKPOINT,

@@ -92,7 +92,9 @@ _CANNOT_PARSE = {
 _CANNOT_READ_LOG = {("kafka", "file"): "MALFORMED_LOG_FILE"}
 
 
-_ADD_A_PLAN = "Add a plan or the output of `headgate capture module:function` to the evidence."
+_ADD_A_PLAN = (
+    "Add a query plan or the output of `headgate capture module:function` to the evidence."
+)
 _WHAT_DOES_SOURCE = "What does source {position} of the {side} version read?"
 
 

@@ -118,7 +118,7 @@ def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
     """ANSI mode is on by default in Spark 4.0 and later.
 
     An invalid cast, a division by zero or a wrong array index then makes the batch fail. Before
-    4.0, it returned null.
+    4.0, the result was null.
     """
     old = writer(c.before)
     if old is None or old.at_least(4, 0) or not c.spark.at_least(4, 0):

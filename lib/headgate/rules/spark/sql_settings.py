@@ -60,7 +60,8 @@ _KEEP_THE_OLD = "Keep the old value, or rehearse the new version."
     questions=(*_QUESTIONS.values(), _REBASE),
 )
 def setting_changes_input(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record the setting, and no plan shows its effect on the input.
+    """The checkpoint doesn't record the setting, and the query plan doesn't show its effect on the
+    input.
 
     The state keeps rows that were read with the old setting.
     """
@@ -141,7 +142,7 @@ def setting_changes_expressions(c: Comparison) -> Iterator[RuleResult]:
             yield _pattern_refused(old, new, broken)
             continue
         if key.startswith(_DECIMALS) and (pair := _decimal_arithmetic(c)):
-            yield _types_may_differ(old, new, pair)
+            yield _types_may_differ(key, old, new, pair)
             continue
         hit = next((p for p in c.operators if _is_computed(p)), None)
         yield RuleResult(
@@ -167,14 +168,14 @@ def _decimal_arithmetic(c: Comparison) -> OperatorPair | None:
     return None
 
 
-def _types_may_differ(old: str | None, new: str | None, pair: OperatorPair) -> RuleResult:
+def _types_may_differ(key: str, old: str | None, new: str | None, pair: OperatorPair) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
         before=old,
         after=new,
         because=(
-            "This setting decides precision and scale of computed decimals. So the types in "
+            f"{key} changed. It decides precision and scale of computed decimals, so the types in "
             "the state may change, too."
         ),
         question=_WHICH_STATE_SCHEMA,

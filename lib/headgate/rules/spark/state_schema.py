@@ -174,8 +174,8 @@ _CAPTURE_BOTH_VERSIONS = (
     "Capture both versions, or rehearse the new version on a copy of the checkpoint."
 )
 _WHICH_STATE_SCHEMA = (
-    "Which state schema does the new version plan? `headgate capture module:function` of the "
-    "new code, or its plan as JSON, shows it."
+    "Which state schema does the new version plan? `headgate capture module:function` of the new "
+    "code, or its query plan as JSON, shows it."
 )
 
 
@@ -314,8 +314,9 @@ def _right_unless_negative(
         before=stored.describe(),
         after=planned.describe(),
         because=(
-            f"The value of state store `{store.name}` has wider integers. Spark reads stored "
-            "numbers correctly only if they aren't negative."
+            f"Integer types in the value of state store `{store.name}` became wider (such as int "
+            "-> bigint). Without the schema check, Spark reads stored numbers correctly only if "
+            "they aren't negative."
         ),
         question=_IS_ANY_STORED.format(store=store.name),
         rollback=Rollback.SAFE,

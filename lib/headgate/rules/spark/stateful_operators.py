@@ -22,8 +22,8 @@ _OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 def operators_differ(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
 
-    Ids count from the output up (the last operator is 0). If you add or remove an operator, the ids
-    of all operators before it change. `limit()` counts as a stateful operator.
+    Ids count from the output (id 0) to the sources. If you add or remove an operator, the ids of
+    all operators before it change. `limit()` counts as a stateful operator.
     """
     if not c.before.stateful or c.after.stateful is None or not names_are_checked(c):
         return

@@ -83,7 +83,7 @@ _CAN_THIS_SOURCES = "Can this source's continuous mode parse its micro-batch off
     questions=(_DID_THE_OLD, _CAN_THIS_SOURCES),
 )
 def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
-    """Continuous processing parses a source's offsets differently than micro-batches.
+    """Continuous processing parses a source's offsets differently from micro-batch processing.
 
     The rate source's micro-batch offset is a number, but its continuous mode expects an object.
     """

@@ -183,5 +183,8 @@ def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> RuleRes
         location=pair.location,
         before=list(was),
         after=list(now),
-        because="The stored columns changed. Stored rows keep their old values.",
+        because=(
+            "The join now stores values of different columns. Rows in the state keep the values of "
+            "the old columns."
+        ),
     )

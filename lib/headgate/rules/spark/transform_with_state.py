@@ -18,8 +18,8 @@ _AVRO = "Spark's documentation: state data source, schema evolution of transform
 
 
 _GIVE_THE_NEW = (
-    "Give the new variable another name. If the old variable's history isn't needed, delete "
-    "it with `handle.deleteIfExists`."
+    "Give the new variable another name. If you don't need the old variable's values, delete them "
+    "with `handle.deleteIfExists`."
 )
 
 
@@ -27,7 +27,7 @@ _GIVE_THE_NEW = (
 def variable_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the kind of each state variable with the kind in the checkpoint.
 
-    A value can't become a list or a map under the same name.
+    For example, a ValueState can't become a ListState or MapState under the same name.
     """
     for pair, old, new in _variables(c):
         for name in old.keys() & new.keys():

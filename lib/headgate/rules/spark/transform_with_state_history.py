@@ -132,7 +132,8 @@ def state_schema_limit_reached(c: Comparison) -> Iterator[RuleResult]:
 
     `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` limits the evolutions
     (default 16). `spark.sql.streaming.stateStore.maxNumStateSchemaFiles` limits the schema files
-    (default 128) if a variable is added or removed. Spark fails if a limit is exceeded.
+    (default 128): Spark checks this limit if a variable is added or removed. Spark fails if a limit
+    is exceeded.
     """
     if check_is_off(c):
         return

@@ -129,9 +129,10 @@ _DOES_THE_NEW = (
     questions=(_WHICH_STATE_VARIABLES, _DID_THE_CODE, _DOES_THE_NEW),
 )
 def state_variables(c: Comparison) -> Iterator[RuleResult]:
-    """A transformWithState processor declares its state variables in code, which no plan shows.
+    """A transformWithState processor declares its state variables in code, which the query plan
+    doesn't show.
 
-    A capture of the code and the checkpoint show the variables. Only the code shows how the
+    The checkpoint and a capture of the code show the variables. Only the code shows how the
     processor uses a variable.
     """
     for pair in c.operators:
@@ -230,7 +231,7 @@ _DID_THE_BODY = (
 def state_function(c: Comparison) -> Iterator[RuleResult]:
     """Only the code of a state function shows how the function uses its state.
 
-    No plan contains that code.
+    The query plan doesn't contain that code.
     """
     for pair in c.operators:
         if pair.kind is not OperatorKind.MAP_GROUPS:
@@ -274,7 +275,7 @@ _DID_THE_BODY_OF_CHANGE = "Did the code of {unseen} change?"
     questions=(_DOES_STILL_GIVE, _DID_THE_BODY_OF_CHANGE),
 )
 def user_function(c: Comparison) -> Iterator[RuleResult]:
-    """Plans don't contain the code of user-defined functions.
+    """Query plans don't contain the code of user-defined functions.
 
     If the code changed, state keeps results of the old code.
     """

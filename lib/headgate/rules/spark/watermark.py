@@ -24,7 +24,9 @@ _UNTOLD = "unknown"
 
 @rule("WMK001")
 def watermark_added(c: Comparison) -> Iterator[RuleResult]:
-    """Spark restores the state. The new watermark starts at 0 and rises with the data."""
+    """Spark restores the state. The new watermark starts at 1970-01-01 and advances with the event
+    times of new rows.
+    """
     if not c.is_stateful or not is_drawn(c.before.topology):
         return
     if len(c.after.watermarks) <= len(c.before.watermarks):
@@ -165,8 +167,8 @@ def one_of_several_watermarks_removed(c: Comparison) -> Iterator[RuleResult]:
     """Spark uses the slowest watermark for all operators. If that watermark is removed, the query's
     watermark may jump ahead.
 
-    After such a jump, rows are late and groups close at once. An outer join needs the watermark of
-    the side that it waits for. Without that watermark, the query doesn't start.
+    After such a jump, rows count as late and groups close at once. An outer join needs the
+    watermark of the side that it waits for. Without that watermark, the query doesn't start.
     """
     old, new = c.before.watermarks, c.after.watermarks
     if not c.is_stateful or not new or len(new) >= len(old) or not is_drawn(c.after.topology):

@@ -50,7 +50,9 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
 _BY_NULLS = (
     "Rows with a null key now get a different key. So Spark doesn't find the state of the null key."
 )
-_BY_FUNCTION = "A user-defined function computes a state key, and plans don't contain its code."
+_BY_FUNCTION = (
+    "A user-defined function computes a state key, and query plans don't contain its code."
+)
 _BY_LOCATION = "A state key now comes from a table with the same name in a different location."
 
 
