@@ -159,7 +159,8 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
 
 _SENTENCES = {
     PositionState.DATA_LOST: (
-        "lost {lost} in {location}: Kafka deleted these records before {name} read them"
+        "missed records at {lost} in {location}: Kafka deleted these records before {name} read "
+        "them"
     ),
     PositionState.BEYOND_END: (
         "has an offset after the latest offset of {location}: the topic was probably recreated or "

@@ -35,8 +35,10 @@ METHODS: Mapping[str, str] = {
     "kind": "nodes by their kind: " + ", ".join(LandscapeKind),
     "operator": "nodes by their operator, such as aggregate or stream_join",
     "status": "pipelines by their last known state: " + ", ".join(STATUSES),
-    "state": "topics that are unused (neither written nor read), unread or unwritten, internal"
-    " topics that are unowned, and groups that are undeclared",
+    "state": (
+        "topics that are unread, unwritten or both (unused), internal topics without an owner "
+        "(unowned), and groups that no pipeline declares (undeclared)"
+    ),
 }
 """What each method selects, in the order of the help."""
 CLOSED: Mapping[str, tuple[str, ...]] = {

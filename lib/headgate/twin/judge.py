@@ -258,7 +258,7 @@ def _lacking(run: Experiment) -> str | None:
         if constant is not None and (twin is None or _constant(twin) is not None):
             return (
                 f"value column {constant + 1} of store {name} ({operator}) has the same value for "
-                "all keys"
+                "all keys, so the run may miss a difference"
             )
     return None
 

@@ -152,7 +152,8 @@ class _Topic:
             )
         if self._apart(run.before_a, run.after_a) <= _CHANCE * chance_a:
             return self._wrong(
-                f"both versions write the same to {name} before the restart, but not after it"
+                f"both versions write the same records to {name} before the restart, but different "
+                "records after it"
             )
         if self._ends_equally:
             return self._ends()
@@ -273,7 +274,10 @@ def _of_stores(run: StreamsExperiment) -> str | None:
     for name in sorted(run.names[0] & run.names[1]):
         old, new = (s.stores.get(name, {}) for s in (run.before_a, run.after_a))
         if (other := _owner(run, name)) is not None:
-            return f"store {name} has the rows that store {other} has in the other version"
+            return (
+                f"in one version, store {name} has the rows that store {other} has in the other "
+                "version"
+            )
         common = len(old.keys() & new.keys())
         if old and new and _share(common, old) < 1 - _ORPHANED > _share(common, new):
             return f"the keys of store {name} have a different meaning in the new version"
@@ -328,7 +332,7 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     keys = sum(len(found) for found in run.before_a.stores.values())
     why = (
         "after the restart, the new version wrote the same outputs as from scratch "
-        f"({plural(rows, 'record')}). The old version left {plural(keys, 'key')} in its stores"
+        f"({plural(rows, 'record')}). The old version had {plural(keys, 'key')} in its stores"
     )
     differ = [
         name
@@ -337,8 +341,8 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     ]
     if differ:
         why += (
-            f". Store {' and '.join(sorted(differ))} differs from a start from scratch, so "
-            "interactive queries return different rows"
+            f". Interactive queries on store {' and '.join(sorted(differ))} return different rows "
+            "than after a start from scratch"
         )
     return TwinVerdict(outcome="resumes", why=why, mixed=bool(differ), is_exact=not differ)
 

@@ -150,7 +150,7 @@ EXPLAINED = (
     # What the folder itself lacks or says: each is one kind of true sentence.
     "has an unknown format and was not read",  # query.py, for people
     "logged no progress",  # a continuous query reports none
-    "logged only plans of batches without data",  # the one whose last batch is empty
+    "logged only query plans of batches without data",  # the one whose last batch is empty
 )
 
 

@@ -40,13 +40,15 @@ def test_the_error_lists_names_places_and_ends():
         read(text("window", "query_extended") + text("stream_join", "query_simple"))
     assert "window (f0:2, HashAggregate, FileScan)\n" in str(raised.value)
     assert "plan-2 (f0:40, StreamingSymmetricHashJoin, FileScan)" in str(raised.value)
-    with pytest.raises(EvidenceError, match="the evidence has no query 'other', only plans of:"):
+    with pytest.raises(
+        EvidenceError, match="the evidence has no query 'other', only query plans of:"
+    ):
         read(text("window", "query_extended"), text("stream_join", "df_simple"), query="other")
 
 
 def test_a_name_that_no_plan_carries_picks_none():
     progress = '{"id":"q1","runId":"r","name":"shop","batchId":1,"sources":[],"sink":{}}'
-    with pytest.raises(EvidenceError, match="but no plan names shop"):
+    with pytest.raises(EvidenceError, match="but none with the name or id shop"):
         read(text("window", "df_simple"), text("stream_join", "df_simple"), progress, query="shop")
 
 
@@ -66,8 +68,8 @@ def test_of_a_query_that_changed_the_last_plan_is_used():
     version = read(old + new)
     assert version.stateful == read(new).stateful
     assert (
-        "the evidence has several plans of this query that differ. Headgate uses only the last "
-        "plan and ignores the plans at f0:2"
+        "the evidence has several query plans of this query, which differ. Headgate uses only "
+        "the last one and ignores those at f0:2"
     ) in version.warnings
 
 

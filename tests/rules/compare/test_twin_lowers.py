@@ -145,7 +145,7 @@ def test_results_of_another_form_are_not_called_the_same_state():
     assert "wrote the same results" in both.findings[0].why
     exact = [replace(v, is_exact=True) for v in (EQUAL, AGAIN)]
     both = with_twin(report, exact[0], VERSION, VERSION, again=exact[1]).report
-    assert "left the same state" in both.findings[0].why
+    assert "had the same state" in both.findings[0].why
 
 
 def test_an_outcome_that_stays_the_rules_is_listed_as_a_disagreement():

@@ -28,7 +28,7 @@ def warnings(checkpoint):
     return [
         w.replace(f"{checkpoint}/", "").replace(str(checkpoint), ".")
         for w in version.warnings
-        if "has no plan" not in w
+        if "has no query plan" not in w
     ], version
 
 

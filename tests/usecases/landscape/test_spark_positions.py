@@ -62,7 +62,10 @@ def test_records_that_went_before_they_were_read(query, topic, produce, kafka_ad
     city, warnings = query({orders: {"0": 1}})
     (found,) = city.positions
     assert (found.state.value, found.begin, found.lost) == ("data_lost", 3, 2)
-    assert any(w.startswith(f"city lost 2 offsets in partition 0 of {orders}") for w in warnings)
+    assert any(
+        w.startswith(f"city missed records at 2 offsets in partition 0 of {orders}")
+        for w in warnings
+    )
 
 
 def test_a_topic_that_was_made_anew(query, topic, produce, kafka_admin):

@@ -234,7 +234,7 @@ def _other_query(reports: Sequence[Report], checkpoint: Checkpoint | None) -> li
     return [
         (
             f"the query progress is from query {reports[0].query_id}, but the checkpoint is from "
-            f"query {wanted}"
+            f"query {wanted}: check that both belong to the same pipeline"
         )
     ]
 

@@ -38,7 +38,7 @@ def _limits(app: StreamsApplication) -> Iterator[str]:
     if not app.config:
         yield "Unknown: the configuration. Add config.json, or a log with `StreamsConfig values:`."
     elif not app.config_is_whole:
-        yield "Unknown: settings that are not listed. Headgate assumes Kafka's defaults."
+        yield "Unknown: settings that the evidence doesn't list. Headgate assumes Kafka's defaults."
     if app.internal is None:
         yield _INTERNAL
     if any(s.pattern for s in app.sources) and not app.inputs:
@@ -129,8 +129,8 @@ def _no_plan(version: Version) -> str | None:
     if _kinds(version) & _PLANS:
         return None
     return (
-        "Unknown: the operators between sources and sink. Add explain text, a plan's JSON or an "
-        "event log."
+        "Unknown: the operators between sources and sink. Add explain text, a query plan as JSON "
+        "or an event log."
     )
 
 
@@ -146,7 +146,7 @@ def _topics(version: Version) -> str | None:
     if not open_:
         return None
     return (
-        f"Unknown: the topics of {_named(open_)}, because a plan doesn't show topics. Add "
+        f"Unknown: the topics of {_named(open_)}, because a query plan doesn't show topics. Add "
         f"query progress, the checkpoint or the output of {_CAPTURE}."
     )
 
@@ -171,7 +171,9 @@ def _options(version: Version) -> str | None:
 def _state(version: Version) -> str | None:
     if version.stateful is not None:
         return None
-    return "Unknown: whether the query has state. Add a plan, or the checkpoint with its state."
+    return (
+        "Unknown: whether the query has state. Add a query plan, or the checkpoint with its state."
+    )
 
 
 def _physical(version: Version) -> str | None:
@@ -191,8 +193,8 @@ def _types(version: Version) -> str | None:
     if not open_:
         return None
     return (
-        f"Unknown: some column types and nullability in the state of {_operators(open_)}. Add a "
-        "plan's JSON of the same session, or the checkpoint."
+        f"Unknown: types and nullability of some columns in the state of {_operators(open_)}. Add "
+        "the query plan of the same session as JSON, or the checkpoint."
     )
 
 
@@ -214,8 +216,8 @@ def _variables(version: Version) -> str | None:
     if not operators or "checkpoint" in _kinds(version):
         return None
     return (
-        f"Unknown: state variables, timers and time-to-live of {_operators(operators)}, "
-        f"because a plan doesn't show them. Add the checkpoint or the output of {_CAPTURE}."
+        f"Unknown: state variables, timers and time-to-live of {_operators(operators)}, because a "
+        f"query plan doesn't show them. Add the checkpoint or the output of {_CAPTURE}."
     )
 
 
@@ -230,8 +232,8 @@ def _mode(version: Version) -> str | None:
     if version.output_mode:
         return None
     return (
-        "Unknown: the output mode. A plan that was printed before the query started always shows "
-        f"Append. Run {_CAPTURE}, or add a plan of the running query."
+        "Unknown: the output mode. A query plan that was printed before the query started always "
+        f"shows Append. Run {_CAPTURE}, or add the query plan of the running query."
     )
 
 
@@ -239,8 +241,8 @@ def _sink(version: Version) -> str | None:
     if version.sink and version.sink.format:
         return None
     return (
-        "Unknown: the sink. Add query progress, a plan of the running query or the output of "
-        f"{_CAPTURE}."
+        "Unknown: the sink. Add query progress, the query plan of the running query or the output "
+        f"of {_CAPTURE}."
     )
 
 
@@ -255,8 +257,8 @@ def _functions(version: Version) -> str | None:
     if not hidden:
         return None
     return (
-        f"Unknown: the code of the functions {_listed(sorted(hidden))}, because a plan has only "
-        f"their names. For Python functions, run {_CAPTURE}."
+        f"Unknown: the code of the functions {_listed(sorted(hidden))}, because a query plan has "
+        f"only their names. For Python functions, run {_CAPTURE}."
     )
 
 

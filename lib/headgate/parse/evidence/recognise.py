@@ -75,7 +75,7 @@ def _explain(text: str, path: str) -> Piece | None:
     # A private key has lines of its own, which no operator would keep together.
     found = read_explain(mask_text(text) if "PRIVATE KEY-----" in text else text)
     refused = tuple(
-        f"{path} has a Spark error instead of a plan: {mask_text(r)}"
+        f"{path} has a Spark error instead of a query plan: {mask_text(r)}"
         for r in found.refusals
         # The text of a query that hasn't started: its analyzed plan is complete.
         if not (found.plans and _NOT_STARTED in r)
@@ -114,7 +114,7 @@ def not_read_yet(data: bytes) -> str | None:
             json.JSONDecoder().raw_decode(text)
         except json.JSONDecodeError as error:
             at = len(text[: error.pos].encode("utf-8", "replace"))
-            kind = "a plan's JSON" if '"num-children"' in text[:_HEAD] else "JSON"
+            kind = "a query plan as JSON" if '"num-children"' in text[:_HEAD] else "JSON"
             return f"{kind} that ends early or is invalid at byte {at} ({error.msg})"
         except ValueError:
             return "JSON that contains a number with thousands of digits"
@@ -160,7 +160,7 @@ def _cut_plan(text: str, path: str) -> Piece | None:
         return None
     at = len(text[:at].encode("utf-8", "replace"))
     warning = (
-        f"{path} looks like a plan's JSON, but ends early at byte {at}: the file has only "
+        f"{path} looks like a query plan as JSON, but ends early at byte {at}: the file has only "
         f"the first {len(nodes)} operators"
     )
     plan = replace(read_json_plan(nodes), is_whole=False)

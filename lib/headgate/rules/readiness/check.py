@@ -61,7 +61,10 @@ def _spark(s: Subject) -> Iterator[str]:
 
 def _spark_session(s: Subject) -> Iterator[str]:
     if s.version.sink is None or not s.version.sink.format:
-        yield "Not checked: the sink. Add the running query's plan, or a capture, to the evidence."
+        yield (
+            "Not checked: the sink. Add the query plan of the running query, or a capture, to the "
+            "evidence."
+        )
     if not s.settings_told:
         yield (
             "Not checked: the session's settings. Add a capture, conf.json or an event log to the "

@@ -53,8 +53,8 @@ def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=_node(lost[0].topic, s),
             what=(
-                f"Kafka deleted {gone:,} unread offset{'' if gone == 1 else 's'}. "
-                f"In {_partitions(lost)}, the earliest offset is after the pipeline's offset."
+                f"Kafka deleted records at {gone:,} unread offset{'' if gone == 1 else 's'}. In "
+                f"{_partitions(lost)}, the earliest offset is after the pipeline's offset."
             ),
             remedy=_FIND_THE_RECORDS,
             keeps_state=True,

@@ -45,8 +45,8 @@ def _same_kind(pair: Pair, *kinds: str) -> bool:
     remedy="Keep the type, or add a new field for the new type.",
 )
 def type_not_promoted(pair: Pair) -> Iterator[Breach]:
-    """Avro reads a type only as the same type or as a wider type. Allowed are: int as long, float
-    or double; long as float or double; float as double; string and bytes as each other.
+    """Avro reads a type only as the same type or as a wider type: int as long, float or double;
+    long as float or double; float as double. Avro also reads string as bytes and bytes as string.
 
     With every other pair of types, reading a record fails.
     """

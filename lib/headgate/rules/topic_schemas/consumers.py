@@ -23,8 +23,8 @@ SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this field.
 
-    Without the field, from_json and get_json_object give null, and the query continues. from_avro
-    and from_protobuf fail or give null, depending on their mode.
+    Without the field, from_json and get_json_object return null, and the query continues. from_avro
+    and from_protobuf fail or return null, depending on their mode.
     """
     return ()
 

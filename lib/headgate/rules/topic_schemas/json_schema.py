@@ -100,8 +100,8 @@ def _covering(node: JsonNode, name: str) -> JsonNode | None:
     "SCH303",
     JSON_RULES,
     remedy=(
-        "Close the content model (additionalProperties: false) before you add properties. Or use "
-        "a compatibility mode that checks only the other direction."
+        "Close the content model (additionalProperties: false) before you add properties. Or use a "
+        "compatibility mode that checks only the other direction (BACKWARD or FORWARD)."
     ),
 )
 def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
@@ -338,7 +338,7 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     JSON_RULES,
     remedy=(
         "Keep the items as they were, or use a compatibility mode that checks only the other "
-        "direction."
+        "direction (BACKWARD or FORWARD)."
     ),
 )
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:

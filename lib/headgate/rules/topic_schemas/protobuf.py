@@ -110,9 +110,9 @@ def message_removed(pair: Pair) -> Iterator[Breach]:
     "SCH202", PROTOBUF_SPEC, remedy="Give the new field its own number, and reserve the old number."
 )
 def wire_type_changed(pair: Pair) -> Iterator[Breach]:
-    """A type can replace another type only if both have the same wire format. The groups are:
-    int32, int64, uint32, uint64, bool and enums; sint32 and sint64; string and bytes; fixed32 and
-    sfixed32; fixed64 and sfixed64.
+    """A type can replace another type only if both have the same wire format. These types have the
+    same wire format: int32, int64, uint32, uint64, bool and enums; sint32 and sint64; string and
+    bytes; fixed32 and sfixed32; fixed64 and sfixed64.
     """
     for reader, f, writer, other in _shared(pair):
         was, now = _looks(writer, other), _looks(reader, f)

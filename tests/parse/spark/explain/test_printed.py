@@ -68,14 +68,14 @@ def test_a_form_shows_the_operators_of_its_query(path):
 
 def test_a_refusal_in_the_place_of_a_plan_is_told():
     refused = (ROOT / "subquery" / "df_cost.txt").read_text()
-    with pytest.raises(EvidenceError, match="x has a Spark error instead of a plan: org"):
+    with pytest.raises(EvidenceError, match="x has a Spark error instead of a query plan: org"):
         version_of(refused)
     lost = "org.apache.spark.SparkException: Job aborted;"
     extended = (ROOT / "window" / "df_extended.txt").read_text()
     version = version_of(
         extended.partition("== Optimized")[0] + f"== Optimized Logical Plan ==\n{lost}"
     )
-    assert "has a Spark error instead of a plan: org.apache.spark" in version.warnings[0]
+    assert "has a Spark error instead of a query plan: org.apache.spark" in version.warnings[0]
 
 
 def test_a_query_that_has_not_started_has_its_analyzed_plan():
@@ -113,14 +113,17 @@ def test_what_was_done_to_the_text_changes_nothing(path, way):
     disturbed = version_of(DISTURBED[way](path.read_text()))
     assert disturbed.topology == plain.topology
     assert disturbed.stateful == plain.stateful
-    said = {w for w in disturbed.warnings if "part of the plan" not in w}
+    said = {w for w in disturbed.warnings if "part of the query plan" not in w}
     assert said <= set(plain.warnings)
 
 
 def test_a_line_that_is_no_part_of_the_plan_is_named():
     text = (ROOT / "stream_join" / "query_simple.txt").read_text()
     disturbed = version_of(DISTURBED["a log between"](text))
-    assert "line 9 isn't part of the plan: 26/11/21 08:00:00 WARN Foo: (bar" in disturbed.warnings
+    assert (
+        "line 9 isn't part of the query plan: 26/11/21 08:00:00 WARN Foo: (bar"
+        in disturbed.warnings
+    )
 
 
 @pytest.mark.parametrize("path", [p for p in SOME if "formatted" not in p.stem], ids=name)

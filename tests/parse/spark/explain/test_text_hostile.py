@@ -155,7 +155,7 @@ def test_a_cut_plans_json_says_where():
     node = {"class": "org.apache.spark.sql.catalyst.plans.logical.Project", "num-children": 1}
     text = json.dumps([node | {"projectList": []}] * 3)[:-20]
     version = version_of(text)
-    assert "x looks like a plan's JSON, but ends early at byte" in version.warnings[0]
+    assert "x looks like a query plan as JSON, but ends early at byte" in version.warnings[0]
     assert any("missing" in n.label for n in version.topology.nodes)
 
 

@@ -9,7 +9,7 @@ from spark_golden import FOLDERS
 pytestmark = pytest.mark.slow
 
 # A continuous query reports no progress; one query's last batch is empty.
-TRUE_OF_THE_LOG = ("logged no progress", "shows a source without data as an empty local table")
+TRUE_OF_THE_LOG = ("logged no progress", "Spark shows a source as an empty local table")
 RECORDED = [f for f in FOLDERS if (f / "checkpoint").exists()]
 
 

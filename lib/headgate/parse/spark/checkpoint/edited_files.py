@@ -213,7 +213,7 @@ def missing_state(
     if is_planned and has_none and batch is not None:
         yield CheckpointDamage(
             kind=CheckpointDamageKind.NO_STATE,
-            what="The plan has stateful operators, but the checkpoint has no `state`.",
+            what="The query plan has stateful operators, but the checkpoint has no `state`.",
         )
 
 

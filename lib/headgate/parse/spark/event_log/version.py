@@ -194,14 +194,14 @@ def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
         elif newest.newest is None:
             ended += " before its first completed batch"
         else:
-            ended = "logged no plan"
+            ended = "logged no query plan"
         return [
             f"{found.path}: the newest run {newest.run_id} {ended}, so this version is from run "
             f"{found.run.run_id} (started {found.run.started_at})"
         ]
     missing = [
         what
-        for what, there in (("plan", found.run.plans), ("progress", found.run.newest))
+        for what, there in (("query plan", found.run.plans), ("progress", found.run.newest))
         if not there
     ]
     return [f"{found.path}: run {newest.run_id} logged no {' and no '.join(missing)}"] * bool(
@@ -214,6 +214,6 @@ def _of_empty(found: LoggedRun, plans: tuple[Plan, ...]) -> list[str]:
     if not _empties(plans):
         return []
     return [
-        f"{found.path}: run {found.run.run_id} logged only plans of batches without data: Spark "
-        "shows a source without data as an empty local table"
+        f"{found.path}: run {found.run.run_id} logged only query plans of batches without data, in "
+        "which Spark shows a source as an empty local table"
     ]

@@ -207,7 +207,7 @@ class _Reading:
             self.left_out += 1
             if self.left_out == 1:
                 shown = line.text.strip()[:_MOST_SHOWN]
-                self.found.notes.append(f"line {line.number} isn't part of the plan: {shown}")
+                self.found.notes.append(f"line {line.number} isn't part of the query plan: {shown}")
         return True
 
     def _next_row(self) -> Line | None:
@@ -251,6 +251,6 @@ class _Reading:
 
     def _end(self) -> None:
         if self.left_out > 1:
-            self.found.notes.append(f"{self.left_out - 1} more lines aren't part of the plan")
+            self.found.notes.append(f"{self.left_out - 1} more lines aren't part of the query plan")
         if self.brackets > 0 and not any(line.strip() for line in self.found.rest):
             self.found.gaps.append(f"ends in the middle of line {self.found.rows[-1].line}")

@@ -207,11 +207,11 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
     if more := len(names) - len(listed):
         listed.append(f"and {more} more")
     if query is None or query in others:
-        told = "" if query is None else f", but no plan names {query}"
-        plans = f"the evidence has plans of {len(groups)} queries{told}"
+        told = "" if query is None else f", but none with the name or id {query}"
+        plans = f"the evidence has query plans of {len(groups)} queries{told}"
         sentence = f"{plans}: choose one with --query"
         raise QueryChoiceError(sentence, listed, of_plans=True)
-    sentence = f"the evidence has no query {query!r}, only plans of"
+    sentence = f"the evidence has no query {query!r}, only query plans of"
     raise QueryChoiceError(sentence, listed, of_plans=True)
 
 
@@ -237,8 +237,8 @@ def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
     places = ", ".join(f"{p.place}" for p in left[:5])
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
     return plans, (
-        "the evidence has several plans of this query that differ. Headgate uses only the last "
-        f"plan and ignores the plans at {places}{more}",
+        "the evidence has several query plans of this query, which differ. Headgate uses only the "
+        f"last one and ignores those at {places}{more}",
     )
 
 

@@ -16,13 +16,13 @@ from headgate.text.secrets import mask, mask_text
 
 T = TypeVar("T")
 _HIDDEN = (
-    "a source had no data in the last batch, so this plan doesn't show that source: add the "
+    "a source had no data in the last batch, so this query plan doesn't show that source: add the "
     "logical plan, query progress or the checkpoint"
 )
 _OPTION = "option."
 _UNSETTLED = (
-    "the plan has {} scans, but doesn't show which ones are streams and which are static tables: "
-    "add the logical plan, query progress or the checkpoint"
+    "the query plan has {} scans, but doesn't show which ones are streams and which are static "
+    "tables: add the logical plan, query progress or the checkpoint"
 )
 
 
@@ -93,10 +93,10 @@ def join_sources(
     counts = {
         who: len(found)
         for who, found in (
-            ("the plan", planned),
+            ("the query plan", planned),
             ("the session", captured),
             ("the offset log", logged),
-            ("the progress", reported),
+            ("the query progress", reported),
         )
         if found is not None
     }
@@ -125,7 +125,8 @@ def _differing(counts: Mapping[str, int]) -> list[str]:
     if len(set(counts.values())) < 2:
         return []
     said = ", ".join(f"{count} in {who}" for who, count in counts.items())
-    return [f"the number of sources differs: {said}"]
+    used = next(iter(counts.values()))
+    return [f"the number of sources differs ({said}): Headgate uses {used}"]
 
 
 def _at(found: Sequence[T] | None, position: int, count: int) -> T | None:

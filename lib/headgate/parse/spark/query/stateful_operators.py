@@ -69,7 +69,7 @@ def _recorded_over(state: State, found: Sequence[LoggedOperator], who: str) -> S
             out.append(_completed(operator, record))
     if by_number:
         numbers = ", ".join(map(str, sorted(by_number)))
-        warnings.append(f"{who} has state of operators that the plan lacks: {numbers}")
+        warnings.append(f"{who} has state of operators that the query plan lacks: {numbers}")
         out.extend(_recorded(o) for o in by_number.values())
     ordered = sorted(out, key=lambda o: o.operator_id or 0)
     return State(tuple(ordered), warnings)
@@ -159,7 +159,7 @@ def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str)
     """Say where the plan asks for something else than what was recorded: names don't count."""
     location = f"operator {operator.operator_id}"
     if found.name and operator.name and found.name != operator.name:
-        return [f"{location} is {operator.name} in the plan, but {found.name} in {who}"]
+        return [f"{location} is {operator.name} in the query plan, but {found.name} in {who}"]
     planned = {s.store: s for s in operator.stores}
     out = []
     for store in found.stores:
@@ -170,7 +170,7 @@ def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str)
                 word = part.partition("_")[0]
                 out.append(
                     f"{location}, store {store.store}: the {word} schema in {who} differs from the "
-                    "plan"
+                    "query plan"
                 )
     return out
 

@@ -18,8 +18,8 @@ from headgate.parse.spark.operators.canonical import SINK, node_id
 from headgate.parse.spark.query.topology import numbered, sink_node, source_node, store_nodes
 
 WARNING = (
-    "the evidence has no plan: transforms, keys and repartitions are unknown. Add the output of "
-    "`explain`, or capture the query"
+    "the evidence has no query plan: transformations, keys and repartitions are unknown. Add the "
+    "output of `explain`, or capture the query"
 )
 _JOIN_INPUTS = 2
 T = TypeVar("T")

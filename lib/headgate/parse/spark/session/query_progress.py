@@ -24,7 +24,7 @@ def read_progress(found: Mapping[str, Any]) -> BatchProgress:
         raise ValueError("a progress report needs id, runId, batchId and sources")
     batch, at = whole(found.get("batchId")), found.get("timestamp")
     if batch is None or not isinstance(at, str):
-        raise ValueError("a progress report needs a whole batchId and a timestamp")
+        raise ValueError("a progress report needs an integer batchId and a timestamp")
     durations = _wholes(found.get("durationMs"))
     sink = mapping(found.get("sink"))
     duration = whole(found.get("batchDuration"))

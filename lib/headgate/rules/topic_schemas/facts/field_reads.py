@@ -14,7 +14,7 @@ from headgate.model.version import Engine, Source, Version
 from headgate.rules.topic_schemas.facts.expression_reads import usages
 
 NEEDS_FIELD = "Does the pipeline {pipeline} need the field {path}?"
-"""The question if a pipeline's plan doesn't show how it uses a field."""
+"""The question if a pipeline's query plan doesn't show how it uses a field."""
 DEFINES_COLUMNS = frozenset(("project", "aggregate", "generate", "expand", "window"))
 
 
