@@ -94,7 +94,10 @@ def test_progress_of_another_query_than_the_checkpoints_is_told():
     found = gathered(PROGRESS)
     found.checkpoints = [("ck", Checkpoint(query_id="q9"))]
     version = assemble(found)
-    said = "the query progress is from query q1, but the checkpoint is from query q9"
+    said = (
+        "the query progress is from query q1, but the checkpoint is from query q9: check that both "
+        "belong to the same pipeline"
+    )
     assert said in version.warnings
     assert version.query_id == "q9"
 

@@ -107,7 +107,8 @@ def global_store_reuses_task_directory(c: StreamsComparison) -> Iterator[RuleRes
                 because=(
                     f"The global store {store.name} gets sub-topology number {store.subtopology}. "
                     f"In the old version, the sub-topology of the store {old.name} had this "
-                    "number, and its task directories are still in the state directory."
+                    "number. The task directories of that sub-topology are still in the state "
+                    "directory."
                 ),
                 error_class=_SECOND_TASK if _has_several_tasks(c, old) else STREAMS_EXCEPTION,
                 remedy=_DECLARE_THE_GLOBAL,

@@ -153,8 +153,8 @@ _START_A_NEW = (
 
 @rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
 def source_names_without_effect(s: Subject) -> Iterator[Problem]:
-    """Spark uses the names of sources only if the checkpoint's first run had source evolution
-    enabled, offset log format 2 and a name for every source.
+    """Spark uses source names only if the checkpoint's first run used them. That needs a name for
+    every source, source evolution and offset log format 2.
 
     Otherwise Spark keeps offsets by position. If you then reorder named sources, their offsets are
     swapped.
