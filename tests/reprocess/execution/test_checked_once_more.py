@@ -13,7 +13,9 @@ from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
+from headgate.reprocess.steps.checkpoint.switch_checkpoint import StartAtCheckpoint
 from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS, StartPipeline
+from headgate.reprocess.steps.upgrade.verify_version import StartVersion
 from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
 
@@ -166,3 +168,22 @@ def test_a_cancel_is_never_taken_for_a_failure(lab):
     applier.checkpoints.remove_beside = cancelled
     with pytest.raises(RunCancelledError):
         Executor(applier, None)._carry_out(DeleteCopy(checkpoint="/none", copy="/none/copy"), {})
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        StartVersion(pipeline="q", command="true", stop="true", has_status=True),
+        StartAtCheckpoint(
+            pipeline="q", command="true", stop="true", has_status=True, checkpoint="new", old="old"
+        ),
+    ],
+    ids=["new version", "new checkpoint"],
+)
+def test_a_cancel_while_a_start_is_awaited_rolls_nothing_back(lab, step, monkeypatch):
+    def cancelled(*_):
+        raise RunCancelledError("the run was cancelled")
+
+    monkeypatch.setattr(StartPipeline, "verify", cancelled)
+    with pytest.raises(RunCancelledError):
+        step.verify(lab().applier("r"), {})

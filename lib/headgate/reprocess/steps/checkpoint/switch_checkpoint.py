@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headgate.errors import RefusedError, StepError
+from headgate.errors import RefusedError, RunCancelledError, StepError
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier, Inspector
@@ -197,6 +197,8 @@ class StartAtCheckpoint(StartPipeline):
         """Refuse where it does not run, or runs at the old place: then all is taken back."""
         try:
             StartPipeline.verify(self, applier, was)
+        except RunCancelledError:
+            raise
         except StepError as error:
             raise RefusedError(
                 f"{error}. Also check that the start command passes HEADGATE_CHECKPOINT "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from headgate.errors import RefusedError, StepError
+from headgate.errors import RefusedError, RunCancelledError, StepError
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.ports.processes import Status
@@ -37,6 +37,8 @@ class StartVersion(StartPipeline):
         """Refuse where it doesn't run: nothing of it is done yet, so the old one can go on."""
         try:
             StartPipeline.verify(self, applier, was)
+        except RunCancelledError:
+            raise
         except StepError as error:
             raise RefusedError(f"starting the new version failed: {error}") from None
 
