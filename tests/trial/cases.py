@@ -77,7 +77,7 @@ CASES = (
         ("--shift-by=-40",),
         (
             r"Records reprocessed: 80 records",
-            r"processes the records after the old offsets a second time",
+            r"resumes at the old offsets, and processes the records after them a second time",
         ),
         Counts(0, 80),
         Counts(0, 140),

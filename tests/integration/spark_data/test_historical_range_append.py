@@ -100,7 +100,7 @@ def test_a_killed_run_appends_each_result_once(
     wrong = (
         (f"kafka:{name}-none", "doesn't exist. Omit the option, or correct --to"),
         (f"kafka:{source}", "so its results would become its input"),
-        ("/data/results", "--append: only for a topic in --to"),
+        ("/data/results", "--append: only available if --to is a topic"),
     )
     for to, said in wrong:
         _, made = team.plan("sliding", *GIVEN, "--to", to, scenario="historical-range", code=3)

@@ -248,20 +248,20 @@ def test_what_is_wrong_is_said_before_the_run(team, shop):
         ({"to": "jdbc:shopp.totals"}, "declares no database [jdbc.shopp]: did you mean shop?"),
         ({"to": "jdbc:other.totals"}, "[jdbc.other]: Headgate only writes to PostgreSQL"),
         ({"to": "jdbc:shop.sums"}, "--to: database shop has no table sums"),
-        ({"keys": ()}, "--keys: needed for a table in --to"),
+        ({"keys": ()}, "--keys: required if --to is a table"),
         ({"keys": ("town",)}, "--keys: public.totals has no column town. Its columns: city, id"),
         (
             {"keys": ("city",)},
             "--keys: public.totals has no unique index on city. Create this index, or pass the "
             "columns of an existing index: city, window_start",
         ),
-        ({"to": "/data/results"}, "--keys: only for a table in --to, or for --as stream"),
+        ({"to": "/data/results"}, "--keys: only available if --to is a table, or with --as stream"),
     )
     for given, said in wrong:
         _, made = plan(team, **given, code=3)
         assert said in made["blockers"][0], made["blockers"]
     _, made = plan(team, "--replace", code=3)
-    assert made["blockers"][0].startswith("--replace: not for a table in --to")
+    assert made["blockers"][0].startswith("--replace: not available if --to is a table")
     unreachable = plan(team, to="jdbc:gone.totals", code=4)[1]
     assert "database gone can't be reached" in unreachable["error"]
     shop.execute("REVOKE DELETE ON totals FROM writer")
@@ -284,6 +284,6 @@ def test_columns_that_do_not_fit_are_blockers(team, shop):
         "of the column",
         "--to: public.totals has no column orders, which the results need. Add the column, or pass "
         "another table",
-        "--to: the results have no value for author of public.totals, which can't be null. Add a "
-        "default value",
+        "--to: the results have no values for these columns of public.totals, which can't be "
+        "null: author. Set a default for each column",
     ]

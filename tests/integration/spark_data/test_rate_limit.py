@@ -67,7 +67,7 @@ def test_a_range_as_a_stream_keeps_the_rate(team, orders):
     assert blocked["blockers"][0].startswith("--rate: Spark can't limit a batch")
     given = (*given, "--as", "stream", "--max-records", str(RATE))
     file, plan = team.plan("clocked", *given, scenario="historical-range")
-    assert f"with --rate, the run takes {COUNT // RATE} s or more" in plan["risks"]
+    assert f"with this rate limit, the run takes at least {COUNT // RATE} s" in plan["risks"]
     apply, began = team.popen("apply", str(file), "--format", "json"), None
     while apply.poll() is None and began is None:
         for made in team.folder.glob(".*.stream.headgate-*/checkpoint/metadata"):

@@ -107,7 +107,7 @@ def test_a_rate_limit_bounds_the_first_batch_too():
     assert load_step(run.action, run.details()) == run
     (said,) = [r for r in plan.risks if "records/s" in r]
     assert "at most 7 records/s: a batch has at most 10 seconds' worth of records" in said
-    assert "with --rate, the run takes 10 s or more" in plan.risks
+    assert "with this rate limit, the run takes at least 10 s" in plan.risks
     assert not any("first batch" in risk for risk in plan.risks)
     with pytest.raises(ScenarioError, match="--rate: expected 1 or more, found 0"):
         build_plan("bounded", "p", World(Engine.SPARK), {"rate": 0})

@@ -222,7 +222,9 @@ def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
 def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_judged():
     plan = plan_of(of_spark(known={}, cluster=False))
     assert plan.can_apply and "cluster_id" not in plan.preconditions
-    assert any("can't check whether topics orders still hold" in risk for risk in plan.risks)
+    assert any(
+        "can't check whether the records still exist in orders" in risk for risk in plan.risks
+    )
 
 
 def test_a_query_that_would_begin_at_the_end_is_refused():

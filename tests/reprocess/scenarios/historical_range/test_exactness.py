@@ -28,9 +28,18 @@ def test_only_what_was_measured_whole_is_exact(scanned, said):
 @pytest.mark.parametrize(
     ("scanned", "said"),
     [
-        ({"0": (20, 60), "1": (5, 8)}, "at most 3d late. Other records may be missing"),
-        ({"0": (5, 90), "1": (3, 8)}, "at most 3d late. Other records may be missing"),
-        ({"0": (20, 50), "1": (5, 8)}, "at most 3d late, up to the measured offsets. Other"),
+        (
+            {"0": (20, 60), "1": (5, 8)},
+            "exact if no record is more than 3d late. Otherwise, records may",
+        ),
+        (
+            {"0": (5, 90), "1": (3, 8)},
+            "exact if no record is more than 3d late. Otherwise, records may",
+        ),
+        (
+            {"0": (20, 50), "1": (5, 8)},
+            "exact up to the measured offsets if no record is more than 3d",
+        ),
         ({"0": (30, 60), "1": (5, 8)}, "only records at the offsets of --scan"),
         ({"0": (20, 60)}, "only records at the offsets of --scan"),
     ],

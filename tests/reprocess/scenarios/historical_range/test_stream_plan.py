@@ -123,7 +123,7 @@ def test_a_stream_says_its_batches_and_what_it_drops():
     assert job.program == "replay_stream"
     assert "--input-from" not in job.arguments and "--from" in job.arguments
     assert made.risks[0].startswith("the input is complete: Headgate measured")
-    assert any("in the order of record timestamps: --as stream" in r for r in made.risks)
+    assert any("as a stream, because you passed --as stream. The stream" in r for r in made.risks)
     assert any(r.startswith("records older than the watermark are dropped") for r in made.risks)
 
 
@@ -195,12 +195,14 @@ def test_a_rate_limit_is_kept_by_small_batches_of_a_stream():
     assert load_step(step.action, step.details()) == step
     arguments = step.job().arguments
     assert arguments[arguments.index("--rate") + 1] == "20"
-    assert any("a batch of 100 begins 5.0 s after the batch before it" in r for r in made.risks)
+    assert any(
+        "a batch of 100 records starts 5.0 s after the previous batch" in r for r in made.risks
+    )
     records = made.impact["total"]
-    assert f"with --rate, the run takes {records / 20:.0f} s or more" in made.risks
+    assert f"with this rate limit, the run takes at least {records / 20:.0f} s" in made.risks
     own = plan(version(HOURLY), rate=20, max_records=30, **{"as": "stream"})
     assert own.steps[0].stream["max_records"] == 30
-    assert any("a batch of 30 begins 1.5 s after" in r for r in own.risks)
+    assert any("a batch of 30 records starts 1.5 s after" in r for r in own.risks)
     query = plan(version(HOURLY, maxOffsetsPerTrigger="7"), rate=20, **{"as": "stream"})
     assert query.steps[0].stream["max_records"] == 7
 
@@ -209,7 +211,7 @@ def test_both_versions_of_a_comparison_have_the_limit():
     made = plan(version(HOURLY), scenario="ab", rate=20, **{"as": "stream"})
     limits = [s.stream["rate"] for s in made.steps if s.action == "process_records"]
     assert limits == [20, 20]
-    assert "with --rate, the run takes 7 s or more" in made.risks
+    assert "with this rate limit, the run takes at least 7 s" in made.risks
 
 
 def test_a_rate_below_one_is_an_error():

@@ -68,8 +68,8 @@ def test_keys_and_columns_without_a_value_are_named():
     )
     assert _left_out({"id"}, there, ("id", "key")) == [
         "--keys: the results have no column key. Their columns: id",
-        "--to: the results have no value for needed of public.t, which can't be null. Add a "
-        "default value",
+        "--to: the results have no values for these columns of public.t, which can't be null: "
+        "needed. Set a default for each column",
     ]
 
 

@@ -99,7 +99,7 @@ def test_what_a_batch_can_not_give_is_a_blocker(operator, said):
 def test_windows_over_windows_need_a_warm_up():
     version = Version(engine=Engine.SPARK, stateful=(HOURLY, SLIDING))
     (reason,) = operator_blockers(request(), version)
-    assert "windows over windows: pass --warm-up" in reason
+    assert "chained time windows: pass --warm-up" in reason
     assert not operator_blockers(request(**{"warm-up": "1h"}), version)
 
 

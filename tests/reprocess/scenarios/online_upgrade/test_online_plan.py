@@ -198,7 +198,9 @@ def test_keys_that_the_results_do_not_have_block_it():
     payload = Payload(column="value", writer="to_json", schema=schema)
     version = replace(VERSION, sink=replace(SINK, payloads=(payload,)))
     made = plan(World(), version=version, keys=["id", "ident"])
-    assert made.blockers == ("--keys: the results have no column ident. Their columns are id, n",)
+    assert made.blockers == (
+        "--keys: columns not found in the results: ident. The results have id, n",
+    )
     for keys in (["id"], ["key"]):
         assert plan(World(), version=version, keys=keys).can_apply
     unknown = replace(VERSION, sink=replace(SINK, payloads=(replace(payload, schema=None),)))

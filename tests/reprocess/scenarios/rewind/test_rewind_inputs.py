@@ -84,11 +84,11 @@ def test_refused_with_the_reason(known, reason):
 RISKS = [
     (PaperInspector({"orders": topic(cleanup_policy="compact")}), BATCH, "orders is compacted"),
     (PaperInspector({"orders": topic(retention_ms=3_600_000)}), BATCH, "keeps records for 1 h"),
-    (PaperInspector(cluster=False), BATCH, "can't check whether topics orders still hold"),
+    (PaperInspector(cluster=False), BATCH, "can't check whether the records still exist in orders"),
     (
         PaperInspector(),
         LoggedBatch(number=3, other_sources=1),
-        "sources that are neither Kafka nor",
+        "also reads from 1 source other than Kafka",
     ),
 ]
 

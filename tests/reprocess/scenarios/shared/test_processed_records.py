@@ -86,8 +86,8 @@ LOG = Topic(
     [
         (["a:0:5-9", "a:1:0-0"], None),
         (["a:0:7-7"], None),
-        (["a:0:4-9"], r"a\[0\] has offsets 5 to 9, but not all of 4 to 9"),
-        (["a:0:5-10"], r"a\[0\] has offsets 5 to 9, but not all of 5 to 10"),
+        (["a:0:4-9"], r"a\[0\] doesn't have all offsets from 4 to 9\. Pass a range within 5-9 "),
+        (["a:0:5-10"], r"a\[0\] doesn't have all offsets from 5 to 10"),
         (["a:2:0-1"], "a has no partition 2"),
         (["a:0:5-9", "b:0:0-1"], "b isn't an input of the query"),
         (["b:0:0-0"], "also pass the offsets of a"),

@@ -158,7 +158,7 @@ CANT = [
     ("t:0:20", None, "ends at offset 20, before the range to skip"),
     ("t:0:8", None, "the position is offset 10, already past the range"),
     ("t:0:12", without_batch_5, "the position is offset 10, before the range to skip: 2 record"),
-    ("t:0:40", None, "has offsets 0 to 29"),
+    ("t:0:40", None, "its offsets are 0 to 29"),
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),
     ("t:0:12", nothing_done, "the query has not completed its first batch"),

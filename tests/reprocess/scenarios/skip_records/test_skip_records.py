@@ -96,7 +96,7 @@ def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, con
     [
         ("1:4", "the position is offset 3, before the range to skip: 1 record"),
         ("1:1-2", "the position is offset 3, already past the range"),
-        ("1:3-9", r"\[1\] has offsets 0 to 7, not all of 3 to 9"),
+        ("1:3-9", r"\[1\] doesn't have all offsets from 3 to 9: its offsets are 0 to 7"),
         ("5:0", "has no partition 5"),
     ],
 )

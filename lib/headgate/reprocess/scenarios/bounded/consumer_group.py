@@ -120,8 +120,8 @@ def _risks(
     if new:
         yield (
             f"partitions with records, but without a committed offset: {name_list(new)}. In these "
-            f"partitions, {name} starts by its auto.offset.reset. With `latest`, the run may not "
-            "end: pass --time-limit"
+            f"partitions, auto.offset.reset decides where {name} starts. With `latest`, the run "
+            "may not end: pass --time-limit"
         )
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         yield (

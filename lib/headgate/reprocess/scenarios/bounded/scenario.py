@@ -29,8 +29,8 @@ SCENARIO = Scenario(
         Option(
             name="max-records",
             ask="How many records per batch at most?",
-            help="Maximum number of records in a batch (default: what the query sets). Without a "
-            "limit, the first batch takes all unread records.",
+            help="Maximum number of records in a batch (default: `maxOffsetsPerTrigger` of the "
+            "query). Without a limit, the first batch takes all unread records.",
             kind=Kind.NUMBER,
             metavar="COUNT",
             engines=_SPARK,
@@ -38,8 +38,8 @@ SCENARIO = Scenario(
         Option(
             name="rate",
             ask="How many records per second at most?",
-            help="Rate limit in records per second (default: none). A batch has at most 10 "
-            "seconds' worth of records.",
+            help="Rate limit in records per second (default: none). A batch has at most as many "
+            "records as the limit allows in 10 seconds.",
             kind=Kind.NUMBER,
             metavar="N",
             engines=_SPARK,
@@ -70,10 +70,14 @@ SCENARIO = Scenario(
             "checkpoint and sink.",
         ),
         Engine.KAFKA_STREAMS: needs(
-            _COMMANDS, note="The application may process later records before Headgate stops it."
+            _COMMANDS,
+            note="Until Headgate stops the application, it also processes records that "
+            "arrive during the run.",
         ),
         Engine.CONSUMER_GROUP: needs(
-            _COMMANDS, note="The group may process later records before Headgate stops it."
+            _COMMANDS,
+            note="Until Headgate stops the group, it also processes records that "
+            "arrive during the run.",
         ),
     },
 )

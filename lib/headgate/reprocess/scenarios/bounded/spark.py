@@ -105,8 +105,8 @@ def _blockers(request: PlanRequest, found: Checkpoint, position: QueryPosition) 
     others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
-            f"sources that aren't Kafka: {name_list(others)}. Headgate can't set the end of "
-            "these sources: run the query with Trigger.AvailableNow instead"
+            f"the query has sources that aren't Kafka: {name_list(others)}. Headgate can't set "
+            "where a run ends in these sources: run the query with Trigger.AvailableNow instead"
         )
 
 
@@ -117,8 +117,8 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         "sink. An undo can't delete this output"
     )
     yield (
-        "the run ends at the latest offsets from the start of the query. Records that arrive later "
-        "aren't processed"
+        "the run ends at the offsets that are the latest when the query starts. Records that "
+        "arrive later aren't processed"
     )
     if (rate := common.at_least(request.options, "rate", 1, None)) is not None:
         yield (
@@ -129,8 +129,8 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
     elif not _has_limit(request):
         count = "all unread records" if unread is None else plural(sum(unread.values()), "record")
         yield (
-            "Headgate knows no `maxOffsetsPerTrigger` of the query. Without a limit, the first "
-            f"batch has {count}, which can exceed memory. Pass --max-records"
+            "Headgate doesn't know a `maxOffsetsPerTrigger` for each source of the query. Without "
+            f"a limit, the first batch has {count}, which can exceed memory. Pass --max-records"
         )
     if request.version is not None and request.version.watermarks:
         yield (

@@ -68,8 +68,8 @@ def _from_scratch(request: PlanRequest, member: Member) -> Move:
         choice=Choice.RESET,
         plan=plan,
         said=(
-            "The pipeline starts at the earliest offsets with empty state, and rewrites all "
-            "results of its input.",
+            "The pipeline starts at the earliest offsets with empty state, and rewrites all its "
+            "results.",
         ),
         out=Cut(at=0, writer=member.name, is_exact=not gone),
         is_exact=not gone,

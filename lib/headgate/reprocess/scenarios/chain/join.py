@@ -102,8 +102,8 @@ def _own_options(text: str) -> str:
     if not found:
         return text
     return (
-        f"{text}. The chain scenario doesn't have {name_list(found)}: plan this pipeline with "
-        "its own scenario, or pass another choice with --choose"
+        f"{text}. But chain doesn't have {name_list(found)}. Either plan this pipeline "
+        "separately, or change what the chain does to it with --choose PIPELINE=CHOICE"
     )
 
 
@@ -193,7 +193,7 @@ def _own_risks(
         )
     if anywhere := [n for n in links.anywhere if n in inside]:
         yield (
-            f"pipelines that choose the output topic for each record: {name_list(anywhere)}. "
+            f"these pipelines choose the output topic for each record: {name_list(anywhere)}. "
             "Headgate doesn't know all their downstream pipelines, which may get duplicates"
         )
 

@@ -50,9 +50,9 @@ def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         risks=(*(() if whole else (lacks,)), *_unwatched(request, cuts)),
         blockers=(
             (
-                f"the pipeline also reads {name_list(others)}, and the chain doesn't rewrite "
-                "these records. With empty state, the results would lack them. Pass --choose "
-                f"{member.name}=skip or --choose {member.name}=nothing",
+                f"the pipeline also reads {name_list(others)}, which the chain doesn't rewrite. "
+                "With empty state, the results would lack the earlier records of these topics. "
+                f"Pass --choose {member.name}=skip or --choose {member.name}=nothing",
             )
             if others
             else ()

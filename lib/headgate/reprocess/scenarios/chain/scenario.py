@@ -185,7 +185,7 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
         if others:
             yield (
                 f"{topic} also gets records from {name_list(others)}, which the chain doesn't "
-                f"rewrite. In {name}, these records since the target time would be lost or count "
+                f"rewrite. {name} would lose these records since the target time, or count them "
                 f"twice. Pass --choose {name}=nothing"
             )
         elif len(writers) > 1:

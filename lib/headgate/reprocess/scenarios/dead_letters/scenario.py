@@ -218,14 +218,14 @@ _OPTIONS = (
     Option(
         name="exception",
         ask="Which exceptions should the records have?",
-        help="Redrive only records with this text in the exception class; can be repeated.",
+        help="Redrive only records whose exception class contains this text. Can be repeated.",
         kind=Kind.MANY,
         metavar="TEXT",
     ),
     Option(
         name="source-topic",
         ask="Which source topics should the records come from?",
-        help="Redrive only records that failed in these topics; can be repeated.",
+        help="Redrive only records that failed in this topic. Can be repeated.",
         kind=Kind.MANY,
         metavar="TOPIC",
     ),

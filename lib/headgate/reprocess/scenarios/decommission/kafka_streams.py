@@ -114,9 +114,9 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
         yield f"these topics are kept, because others may use them: {name_list(left)}"
     if shapes and seen.wish.back_up:
         yield (
-            f"an undo restores the records of {name_list(shapes)} with other offsets from backup "
-            "topics (prefix headgate-backup-RUN-). Keep these backup topics as long as you may "
-            "need the undo"
+            f"an undo restores the records of {name_list(shapes)} from backup topics (prefix "
+            "headgate-backup-RUN-), with other offsets. Keep these backup topics as long as you "
+            "may need the undo"
         )
     elif shapes:
         yield (

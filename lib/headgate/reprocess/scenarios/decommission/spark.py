@@ -108,8 +108,8 @@ def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
     if strange := _other_groups(request):
         yield (
             f"the query's sources use group {name_list(strange)} (kafka.group.id), which "
-            "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only "
-            "this query uses it, set `group` in headgate.toml"
+            "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only this "
+            "query uses the group, set `group` in headgate.toml: the plan then deletes it, too"
         )
     if group is None and request.pipeline.group is not None:
         yield (

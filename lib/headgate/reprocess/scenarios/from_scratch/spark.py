@@ -136,8 +136,8 @@ def _risks(
     if found.offsets and not topics:
         names = ", ".join(sorted(found.offsets))
         risks.append(
-            f"no Kafka cluster is configured: Headgate can't check whether topics {names} still "
-            "hold the records. Set `bootstrap_servers` under [kafka]"
+            "no Kafka cluster is configured: Headgate can't check whether the records still exist "
+            f"in {names}. Set `bootstrap_servers` under [kafka]"
         )
     sources = _kafka_sources(version)
     untold = [_name(source) for source in sources if _starts(source) is None]

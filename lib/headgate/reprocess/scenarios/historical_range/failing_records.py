@@ -115,8 +115,8 @@ def _limit_risks(name: str, shape: TopicShape, inputs: Sequence[TopicShape]) -> 
     if limits[0] < needed and any(_LARGEST in s.configs for s in (shape, *inputs)):
         yield (
             f"a dead letter has up to {HEADERS} bytes of headers more than its record, and {name} "
-            f"rejects records of more than {limits[0]} bytes: a larger failing record stops the "
-            f"run. Set `{_LARGEST}` of {name} to {needed}"
+            f"rejects records of more than {limits[0]} bytes: a failing record with a larger dead "
+            f"letter stops the run. Set `{_LARGEST}` of {name} to {needed}"
         )
 
 
@@ -149,8 +149,8 @@ def _blockers(
 ) -> Iterator[str]:
     if any(o.kind is OperatorKind.STREAM_JOIN for o in version.stateful or ()):
         yield (
-            "--failing-to: the query joins records of two topics, so no single record fails. Omit "
-            "the option"
+            "--failing-to: the query joins records of two topics, so a failure doesn't belong to "
+            "a single record. Omit the option"
         )
     if name in inputs:
         yield f"--failing-to: {name} is an input of the query. Pass another topic"

@@ -171,8 +171,8 @@ def _column_blockers(found: EventTimes, column: str | None) -> list[str]:
         return []
     return [
         "a stream also reads records outside the range, so Headgate selects the results by time. "
-        "Pass the column with the time of a result as --time-column (for JSON: value.FIELD). "
-        f"Columns: {name_list(found.columns)}"
+        "Pass the column with the event time or window of a result as --time-column (for JSON: "
+        f"value.FIELD). Columns: {name_list(found.columns)}"
     ]
 
 
@@ -234,8 +234,9 @@ def _risks(
     risks = [exact]
     if not found.is_exact:
         risks.append(
-            "the query shuffles rows before the watermark, so Headgate can't find the offsets of "
-            "the range. The run processes all measured records"
+            "the query shuffles rows before withWatermark, so Headgate doesn't know which "
+            "offsets have the range's event times. The run processes all records whose event times "
+            "Headgate measured"
         )
     if newer := newer_records(topics, scanned):
         risks.append(
@@ -257,8 +258,8 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
     if late is not None:
         most = lateness(found.slices)
         said = (
-            f"the result is exact for records that are at most {late} late"
-            f"{', up to the measured offsets' if is_short else ''}. Other records may be missing"
+            f"the result is exact{' up to the measured offsets' if is_short else ''} if no record "
+            f"is more than {late} late. Otherwise, records may be missing"
         )
         return f"{said}. The measured records are at most {most} late" if most else said
     if is_short:
@@ -277,21 +278,22 @@ def _measured(found: EventTimes) -> str:
 SCENARIO = Scenario(
     name="historical-range",
     title="Historical range",
-    what="Recompute the results of a range of event time, into a folder, a topic or a table.",
+    what="Recompute the results of an event-time range, and write them to a folder, a topic or a "
+    "table.",
     build=build,
     options=(
         Option(
             name="from",
-            ask="From which time should results be computed?",
-            help="Start of the range; results at this time are included. The time of a result is "
-            "the start of its window, else its event time.",
+            ask="From which event time on should results be computed?",
+            help="Start of the range (included). Headgate compares it with the window start of a "
+            "result, or with the event time of a result without a window.",
             metavar="TIME",
             required=True,
         ),
         Option(
             name="until",
-            ask="Until which time should results be computed?",
-            help="End of the range; results at this time are not included.",
+            ask="Until which event time should results be computed?",
+            help="End of the range (not included).",
             metavar="TIME",
             required=True,
         ),
@@ -306,9 +308,9 @@ SCENARIO = Scenario(
         Option(
             name="keys",
             ask="Which columns identify a result?",
-            help="For a table in --to: column that identifies a row. Results replace the rows with "
-            "the same keys. For a stream in update mode: column of a result's key, or value.FIELD. "
-            "The run keeps the last row of each key. Can be repeated.",
+            help="Key column of a result. If --to is a table, results replace the rows with the "
+            "same keys. For a stream in update mode (COLUMN or value.FIELD), the run keeps only "
+            "the last row of each key. Can be repeated.",
             kind=Kind.MANY,
             metavar="COLUMN",
         ),
@@ -333,9 +335,9 @@ SCENARIO = Scenario(
         ),
         Option(
             name="time-column",
-            ask="Which column has the time of a result?",
-            help="Column with the time of a result, or value.FIELD for a field of JSON in value "
-            "(default: the window, else the event time).",
+            ask="Which column has the event time or window of a result?",
+            help="Column with the event time or window of a result, or value.FIELD for a field of "
+            "JSON in value (default: the window column, else the column of the watermark).",
             metavar="COLUMN",
         ),
         AS,
@@ -346,8 +348,8 @@ SCENARIO = Scenario(
         Option(
             name="warm-up",
             ask="How much time before and after the range do results depend on?",
-            help="Time before and after the range whose records are processed too, such as 2h. "
-            "Needed for joins, session windows, deduplication and functions with state.",
+            help="Time before and after the range, such as 2h: the run also processes these "
+            "records. Needed for joins, session windows, deduplication and functions with state.",
             metavar="DURATION",
         ),
         Option(
@@ -369,7 +371,7 @@ SCENARIO = Scenario(
     support={
         Engine.SPARK: needs(ENTRY_POINT),
         Engine.KAFKA_STREAMS: refused(
-            "Kafka Streams can't process a range by itself: use from-point with --to-datetime"
+            "Kafka Streams can't process only a range of records: use from-point with --to-datetime"
         ),
         Engine.CONSUMER_GROUP: refused(
             "a consumer has no event time that Headgate can read: use from-point with --to-datetime"

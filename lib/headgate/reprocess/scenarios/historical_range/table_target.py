@@ -43,13 +43,13 @@ _FITS: Mapping[str, frozenset[str]] = {
 def table_blockers(request: PlanRequest) -> list[str]:
     """Return why rows of the table can't be replaced, as far as the database says."""
     asked = [
-        f"--{option}: not for a table in --to. Omit the option"
+        f"--{option}: not available if --to is a table. Omit the option"
         for option in ("replace", "file-format", "append")
         if option in request.options
     ]
     keys = keys_of(request)
     if not keys:
-        asked.append("--keys: needed for a table in --to. Name the columns that identify a row")
+        asked.append("--keys: required if --to is a table. Pass the columns that identify a row")
     found = _address(request)
     if found is None:
         return [
@@ -194,8 +194,8 @@ def _left_out(written: Collection[str], table: DatabaseTable, keys: tuple[str, .
     needed = [c.name for c in table.columns if not c.is_filled and not c.is_computed]
     if absent := [name for name in needed if name not in written]:
         found.append(
-            f"--to: the results have no value for {name_list(absent)} of {table.title}, which "
-            "can't be null. Add a default value"
+            f"--to: the results have no values for these columns of {table.title}, which can't be "
+            f"null: {name_list(absent)}. Set a default for each column"
         )
     return found
 
@@ -211,14 +211,14 @@ def _risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> list[s
     ]
     if written := [c["name"] for c in columns if c["form"] == "local-time"]:
         risks.append(
-            f"no time zone in these columns of {title}: {name_list(written)}. The run writes their "
+            f"these columns of {title} have no time zone: {name_list(written)}. The run writes "
             "times in the time zone of spark.sql.session.timeZone"
         )
     kept = [c.name for c in table.columns if not c.is_computed]
     if others := set(kept) - {c["name"] for c in columns}:
         risks.append(
             f"the results have no values for these columns: {name_list(others)}. Replaced rows "
-            "keep their old values there"
+            "keep their old values in these columns"
         )
     if table.triggers:
         risks.append(
@@ -227,7 +227,7 @@ def _risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> list[s
         )
     if table.cascades:
         risks.append(
-            "an undo deletes the rows that the run added. Rows that refer to these rows by foreign "
-            f"key are then deleted or changed, too, in {name_list(table.cascades)}"
+            "an undo deletes the rows that the run added. The database then also deletes or "
+            f"changes rows that refer to them by foreign key, in {name_list(table.cascades)}"
         )
     return risks

@@ -42,10 +42,10 @@ def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list
     if to.startswith(JDBC):
         return table_blockers(request)
     if "keys" in request.options and not is_stream:
-        return ["--keys: only for a table in --to, or for --as stream. Omit the option"]
+        return ["--keys: only available if --to is a table, or with --as stream. Omit the option"]
     if not to.startswith(_KAFKA):
         if request.options.get("append"):
-            return ["--append: only for a topic in --to. Omit the option"]
+            return ["--append: only available if --to is a topic. Omit the option"]
         return target_blockers(request, to)
     name, found = to.removeprefix(_KAFKA), []
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
@@ -62,7 +62,7 @@ def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list
     elif request.inspector.kafka.shapes([name]):
         found.append(f"--to: topic {name} already exists. Pass another topic, or --append")
     found += [
-        f"--{option}: only for a folder in --to, not for a topic. Omit the option"
+        f"--{option}: only available if --to is a folder. Omit the option"
         for option in ("replace", "file-format")
         if option in request.options
     ]

@@ -81,12 +81,12 @@ def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
     found = []
     if any(o.kind is OperatorKind.AGGREGATE and o.window is None for o in operators):
         found.append(
-            "the query aggregates without a time window, so its results have no time. Use "
+            "the query aggregates without a time window, so its results have no event time. Use "
             "from-scratch"
         )
     words = [_WORDS[kind] for kind in sorted(kinds & _NEED_WARM_UP)]
     if sum(o.window is not None for o in operators) > 1:
-        words.append("windows over windows")
+        words.append("chained time windows")
     if words and "warm-up" not in request.options:
         found.append(
             f"the query has {name_list(words)}: pass --warm-up with the time before and after the "
@@ -116,8 +116,8 @@ def result_filter(
         if all(_begins(window.size_us, window.start_us or 0, at) for at in limits):
             return None, []
     return None, [
-        "Headgate doesn't know which column has the time of a result. Pass this column as "
-        f"--time-column (for JSON: value.FIELD). Columns: {name_list(found.columns)}"
+        "Headgate doesn't know which column has the event time or window of a result. Pass this "
+        f"column as --time-column (for JSON: value.FIELD). Columns: {name_list(found.columns)}"
     ]
 
 

@@ -190,9 +190,9 @@ SCENARIO = Scenario(
         Option(
             name="time-limit",
             ask="After how many seconds should each run stop?",
-            help="Time limit of a run in seconds (default: none). If the estimate is longer, "
-            "the tick starts no run, but creates a request for approval. Otherwise, the run stops "
-            "at the limit.",
+            help="Time limit of a run in seconds (default: none). If Headgate estimates that a "
+            "run takes longer, the tick starts no run, but creates a request for approval. "
+            "Otherwise, the run stops at the limit.",
             kind=Kind.NUMBER,
             metavar="SECONDS",
         ),

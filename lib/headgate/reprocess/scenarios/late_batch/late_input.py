@@ -118,8 +118,8 @@ def _outside(offsets: Ranges, topics: Mapping[str, Topic]) -> list[str]:
             elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
                 begin, end = logs[part]
                 found.append(
-                    f"--late: {name}[{part}] has offsets {begin} to {end}, but not all of {first} "
-                    f"to {after}. Pass offsets in this range"
+                    f"--late: {name}[{part}] doesn't have all offsets from {first} to {after}. "
+                    f"Pass a range within {begin}-{end} (the end isn't included)"
                 )
     return found
 

@@ -55,8 +55,8 @@ def risks_of(
     if "lateness" in request.options:
         risks.append(
             "new results are exact only if no record of the input is more than "
-            f"{request.options['lateness']} late. Later records are missing, except the late "
-            "records of this plan"
+            f"{request.options['lateness']} late. Records that are later than this are missing, "
+            "except the late records of this plan"
         )
     risks += [
         f"--scan leaves out {count} earlier offsets of {name}: the new results lack their records"

@@ -38,6 +38,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.replace_results import ReplaceResults
+from headgate.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +168,8 @@ def _empty(touch: LateTouch) -> list[str]:
         return ["--late: no records found. Check the topic, the offsets or the folder"]
     if not touch.new:
         return [
-            f"--late: all {touch.late} records are duplicates, so no result changes. Check "
-            "--duplicates"
+            f"--late: only duplicates found ({plural(touch.late, 'record')}), so no result "
+            "changes. Check --duplicates"
         ]
     if not touch.pairs:
         return [

@@ -78,8 +78,9 @@ def _command_blockers(pair: Pair) -> Iterator[str]:
             )
     if pair.new.commands.start is not None and not passes_output(pair.new):
         yield (
-            f"the start command of {pair.new.name} doesn't contain {VARIABLE}. Before the switch, "
-            f"{pair.new.name} must write to the topic in this variable"
+            f"the start command of {pair.new.name} doesn't contain {VARIABLE}. Pass this variable "
+            "to the program as its output topic: before the switch, Headgate sets it to the "
+            "shadow topic"
         )
 
 
@@ -127,8 +128,9 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
     ]
     if unread and not pair.starts_earliest:
         yield (
-            f"group {pair.old.group} has no committed offset for {name_list(unread)}, so the new "
-            "version's first offset is unknown. Let the group commit first"
+            f"group {pair.old.group} has no committed offset for {name_list(unread)}, so the "
+            "first offset of the new version there is unknown. Wait until the group has committed "
+            "an offset"
         )
 
 
@@ -190,7 +192,10 @@ def risks_of(request: PlanRequest, pair: Pair, inputs: Mapping[str, Topic]) -> I
         f"between the stop of {old.name} and the start of {new.name} no results are written. No "
         "record is lost"
     )
-    yield f"records that other producers write to {pair.output} count as missing in the comparison"
+    yield (
+        f"if other producers also write to {pair.output}, the comparison reports their records as "
+        f"missing in {pair.shadow}"
+    )
     yield from _schema_risks(request.inspector, pair)
     if request.options.get("allow-differences"):
         yield "the run switches to the new version even if the results differ"
@@ -207,8 +212,8 @@ def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
         return
     if wrong is None:
         yield (
-            f"the schema of {pair.shadow} isn't known. The run compares the fields of JSON results "
-            "before the switch"
+            f"Headgate doesn't know the schema of {pair.shadow} yet. Before the switch, the run "
+            "compares the fields of JSON results"
         )
     elif wrong and not _consumers(inspector, pair):
         yield (
@@ -221,13 +226,15 @@ def _duplicate_risks(pair: Pair) -> Iterator[str]:
     old, new = pair.old, pair.new
     if pair.is_streams:
         yield (
-            f"{new.name} is stopped first, then {old.name}. Results of records that {old.name} "
-            "processes between both stops come twice. The run reports their number"
+            f"{new.name} is stopped first, then {old.name}. Consumers get the results of records "
+            f"that {old.name} processes between both stops twice. The run reports the number of "
+            "these records"
         )
         return
     yield (
-        f"if {old.name} stops before it commits the offsets of processed records, the results "
-        "since its last commit come twice. The run reports their largest possible number"
+        f"if {old.name} stops before it commits the offsets of records that it has processed, "
+        "consumers get the results of these records twice. The run reports the maximum number of "
+        "such records"
     )
     yield (
         f"{old.name} and {new.name} must write a record's results before they commit its offset. "

@@ -37,7 +37,10 @@ _BESIDE = Condition(
         "the new version as a pipeline of its own in headgate.toml, with another `group`, and with "
         "a start command that passes ${HEADGATE_OUTPUT_TOPIC}"
     ),
-    ask=lambda _facts: unknown("The plan checks the pipeline of the new version."),
+    ask=lambda _facts: unknown(
+        "The plan checks that the new version is a pipeline of its own in headgate.toml, with "
+        "another group and a start command that passes ${HEADGATE_OUTPUT_TOPIC}."
+    ),
 )
 _SPARK = frozenset({Engine.SPARK})
 _GROUPS = frozenset({Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS})
@@ -97,8 +100,9 @@ OPTIONS = (
         name="start-at",
         ask="Where does the new application start?",
         help=(
-            "First offsets of the new application: earliest rebuilds its state from all records "
-            "of the inputs (the default), committed starts with empty state."
+            "First offsets of the new application: earliest (default) rebuilds its state from all "
+            "records of the inputs, committed starts with empty state at the old version's "
+            "committed offsets."
         ),
         kind=Kind.CHOICE,
         choices=(groups.EARLIEST, groups.COMMITTED),
@@ -119,7 +123,7 @@ OPTIONS = (
         ask="How large can the lag of the new version be when the old version is stopped?",
         help=(
             "Maximum lag of the new version when the old version is stopped, in batches (Spark, "
-            "default 10) or records (default 1000)."
+            "default 10) or in records (other engines, default 1000)."
         ),
         kind=Kind.NUMBER,
         metavar="COUNT",
@@ -179,7 +183,8 @@ SCENARIO = Scenario(
         Engine.KAFKA_STREAMS: needs(
             _STOP_START,
             _BESIDE,
-            note="Results of records between both stops come twice.",
+            note="Results of records that the old version processes between both stops are "
+            "written twice.",
         ),
         Engine.CONSUMER_GROUP: needs(
             _STOP_START,

@@ -203,7 +203,7 @@ def _key_blockers(request: PlanRequest, sink: Sink) -> Iterator[str]:
         wrong = [key for key in request.options["keys"] if key.casefold() not in taken]
         if wrong:
             yield (
-                f"--keys: the results have no column {name_list(wrong)}. Their columns are "
+                f"--keys: columns not found in the results: {name_list(wrong)}. The results have "
                 f"{name_list(known)}"
             )
 
@@ -233,14 +233,17 @@ def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
             "topic, such as HTTP calls, happen twice"
         )
     yield (
-        f"{name} processes no records between stop and start. The gap takes as long as a Spark "
-        "start and a few batches. No record is lost"
+        f"between its stop and its start, {name} processes no records. This takes as long as a "
+        "start of Spark and a few batches. No record is lost"
     )
     yield (
         f"if the stop interrupts a batch, its results may be in {sink} twice. Use a stop command "
         "that stops between two batches"
     )
-    yield (f"records that other producers write to {sink} count as differences in the comparison")
+    yield (
+        f"if other producers also write to {sink}, the comparison reports their records as "
+        "differences"
+    )
     if request.options.get("allow-differences"):
         yield "the run switches to the new version even if the results differ"
     yield (

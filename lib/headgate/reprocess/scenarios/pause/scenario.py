@@ -156,7 +156,7 @@ _NEEDED = {
     ),
     Engine.KAFKA_STREAMS: needs(
         Condition(
-            need=f"a registered `pause` command that reaches every instance, else {_STOP}",
+            need=f"a registered `pause` command that reaches every instance, or {_STOP}",
             ask=_PAUSES,
         ),
         note=(
@@ -166,7 +166,7 @@ _NEEDED = {
     ),
     Engine.CONSUMER_GROUP: needs(
         Condition(
-            need=f"a registered `pause` command that reaches every member, else {_STOP}",
+            need=f"a registered `pause` command that reaches every member, or {_STOP}",
             ask=_PAUSES,
         )
     ),

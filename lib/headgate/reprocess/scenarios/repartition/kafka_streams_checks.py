@@ -173,9 +173,9 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"{name_list(left)} would keep the old number of partitions. {seen.application} "
-            "fails to start if that number doesn't match the inputs. Pass the topic with "
-            "--internal-topics, too"
+            f"{name_list(left)} would keep the old number of partitions. {seen.application} fails "
+            f"to start if that number doesn't match the inputs. Add {name_list(left)} to "
+            "--internal-topics"
         )
 
 

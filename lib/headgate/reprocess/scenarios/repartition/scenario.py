@@ -86,10 +86,10 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer group finds added partitions itself, and starts there by its "
-            "auto.offset.reset. But keys then map to other partitions: old and new records of a "
-            "key may be out of order. State that members keep by partition no longer matches "
-            "the keys"
+            "a consumer group finds added partitions itself, and auto.offset.reset decides where "
+            "it starts in them. But keys then map to other partitions: old and new records of a "
+            "key may be out of order. State that members keep by partition no longer matches the "
+            "keys"
         ),
     },
 )

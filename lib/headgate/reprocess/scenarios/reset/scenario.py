@@ -102,7 +102,8 @@ CONNECTION = (
 SCENARIO = Scenario(
     name=RESET,
     title="Reset",
-    what="Reset a Kafka Streams application with the options of Kafka's own tool.",
+    what="Reset a Kafka Streams application, with the options of Kafka's "
+    "kafka-streams-application-reset.",
     build=build,
     options=(
         INPUT_TOPICS,

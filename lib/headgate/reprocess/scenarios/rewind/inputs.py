@@ -12,6 +12,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import topic_facts
+from headgate.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,14 @@ def read_inputs(
     if batch.offsets and not inspector.kafka.has_cluster():
         names = ", ".join(sorted(batch.offsets))
         risks.append(
-            f"no Kafka cluster is configured: Headgate can't check whether topics {names} still "
-            "hold the records. Set `bootstrap_servers` under [kafka]"
+            "no Kafka cluster is configured: Headgate can't check whether the records still exist "
+            f"in {names}. Set `bootstrap_servers` under [kafka]"
         )
     if batch.other_sources:
         risks.append(
-            f"the query has sources that are neither Kafka nor files: {batch.other_sources}. "
-            "Headgate can't check whether these sources still hold the records after the batch"
+            f"the query also reads from {plural(batch.other_sources, 'source')} other than Kafka "
+            "and files. Headgate can't check whether these sources still hold the records after "
+            "the batch"
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
@@ -83,9 +85,9 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
             location = f"{name}[{part.number}]"
             if at < part.begin:
                 yield (
-                    f"{part.begin - at} records of {location} after batch {batch.number} are past "
-                    f"retention: the batch ended at offset {at}, the earliest offset is "
-                    f"{part.begin}. Choose a later batch"
+                    f"past retention: {plural(part.begin - at, 'record')} of {location} after "
+                    f"batch {batch.number}. The batch ended at offset {at}, but the earliest "
+                    f"offset is {part.begin}. Choose a later batch"
                 )
             elif part.end is not None and at > part.end:
                 yield (

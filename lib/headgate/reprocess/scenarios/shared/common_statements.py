@@ -20,7 +20,7 @@ ONCE = says(
     run="No record is reprocessed or skipped.",
     unless=(Fact.REPROCESSES, Fact.SKIPS),
 )
-ONLY = says(run="All other records are processed as before.")
+ONLY = says(run="All records outside the skipped range are processed as before.")
 EMPTIES = says(
     Fact.EMPTIED, run="The contents of {to} are removed first, then rebuilt from the inputs."
 )
@@ -133,8 +133,8 @@ DONE_TWICE = says(
 )
 DONE_STAYS = says(
     undo=(
-        "An undo doesn't roll back what {name} did since the run. {name} processes the records "
-        "after the old offsets a second time."
+        "An undo doesn't roll back what {name} did since the run. After the undo, {name} resumes "
+        "at the old offsets, and processes the records after them a second time."
     ),
 )
 GROUP_MOVE = (ONCE, DONE_TWICE, MISSING, EMPTIES, NEW, GONE, REFILLS, DONE_STAYS)
@@ -165,7 +165,7 @@ PAUSE = (HELD, GOES_ON, AGAIN_IN_FLIGHT, LETS_GO)
 
 REDRIVE = (
     says(
-        run="{name} processes the redriven records as new ones. Side effects of their first "
+        run="{name} processes the redriven records like new records. Side effects of their first "
         "attempt may happen twice.",
     ),
     says(run="Records stay in the dead letter topic. A later run does not redrive them again."),

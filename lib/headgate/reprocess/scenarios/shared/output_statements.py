@@ -47,8 +47,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.EMPTIED,
                 undo=(
-                    "The old files of a file sink are restored, and new files move to backup. "
-                    "Deleted records are restored only with --back-up-outputs."
+                    "An undo restores the old files of a file sink, and moves the new files to a "
+                    "backup folder. Without --back-up-outputs, an undo can't restore deleted "
+                    "records of a topic."
                 ),
                 unless=(Fact.BACKED_UP,),
             ),
@@ -187,9 +188,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.BY_BATCH,
                 undo=(
-                    "Files that a file sink wrote since the run move to backup. A Delta, "
-                    "Iceberg or Hudi table drops batches that it has already recorded. Before the "
-                    "undo, restore the table."
+                    "An undo moves the files that a file sink has written since the run to a "
+                    "backup folder. A Delta, Iceberg or Hudi table drops batches that it has "
+                    "already recorded: before the undo, restore the table to its version before "
+                    "the run."
                 ),
             ),
         )

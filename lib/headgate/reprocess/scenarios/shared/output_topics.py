@@ -313,9 +313,9 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
         yield f"the records of {names} are permanently lost: they have no backup{option}"
     elif found.topics:
         yield (
-            f"an undo deletes the new records of {names} and restores the old records with other "
-            "offsets from backup topics (prefix headgate-backup-RUN-). Keep these backup topics as "
-            "long as you may need the undo"
+            f"an undo deletes the new records of {names}. It restores the old records from backup "
+            "topics (prefix headgate-backup-RUN-), with other offsets. Keep these backup topics "
+            "as long as you may need the undo"
         )
     if found.folder:
         yield (

@@ -184,8 +184,8 @@ def range_blockers(ranges: Ranges, topics: Mapping[str, Topic], *, option: str) 
             elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
                 begin, end = logs[part]
                 found.append(
-                    f"--{option}: {name}[{part}] has offsets {begin} to {end}, but not all of "
-                    f"{first} to {after}. Pass offsets in this range"
+                    f"--{option}: {name}[{part}] doesn't have all offsets from {first} to "
+                    f"{after}. Pass a range within {begin}-{end} (the end isn't included)"
                 )
     return found
 

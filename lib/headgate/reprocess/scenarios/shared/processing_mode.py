@@ -62,10 +62,11 @@ class ProcessingMode:
     def risks(self, version: Version) -> list[str]:
         """Return how the records are processed, and what comes of it."""
         if self.stream is None:
-            return [f"Spark processes the records as a batch: {self.why}"]
+            return [f"Spark processes the records as a batch, because {self.why}"]
         found = [
-            f"Spark processes the records as a stream, at most {self.stream['max_records']} in a "
-            f"batch, in the order of record timestamps: {self.why}"
+            f"Spark processes the records as a stream, because {self.why}. The stream reads "
+            f"records in the order of their timestamps, at most {self.stream['max_records']} in a "
+            "batch"
         ]
         if version.watermarks and version.stateful:
             found.append(
@@ -90,8 +91,9 @@ class ProcessingMode:
 def rate_risk(rate: int, at_most: int) -> str:
     """Say how a stream keeps the limit."""
     return (
-        f"at most {rate} records/s are read: a batch of {at_most} begins {at_most / rate:.1f} s "
-        "after the batch before it. Within a batch, Spark reads without a limit"
+        f"the run reads at most {rate} records/s on average: a batch of {at_most} records starts "
+        f"{at_most / rate:.1f} s after the previous batch. Within a batch, Spark reads without a "
+        "limit"
     )
 
 
@@ -100,7 +102,7 @@ def least_seconds(request: PlanRequest, records: int) -> list[str]:
     rate = at_least(request.options, "rate", 1, None)
     if not rate or not records:
         return []
-    return [f"with --rate, the run takes {records / rate:.0f} s or more"]
+    return [f"with this rate limit, the run takes at least {records / rate:.0f} s"]
 
 
 def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> ProcessingMode:
@@ -117,7 +119,9 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
     if asked != STREAM and not others:
         return _as_batch(request, asked)
     mode = _output_mode(version)
-    why = f"in a batch, the results of {others} would differ" if others else "--as stream"
+    why = "you passed --as stream"
+    if others:
+        why = f"in a batch, the results of {others} would differ"
     blockers = []
     if mode == "update" and not keys and any(o.kind in _AGGREGATES for o in version.stateful or ()):
         blockers.append(
@@ -131,7 +135,9 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
 
 
 def _as_batch(request: PlanRequest, asked: str | None) -> ProcessingMode:
-    why = "--as batch" if asked else "all operators of the query have the same results in a batch"
+    why = "all operators of the query have the same results in a batch"
+    if asked:
+        why = "you passed --as batch"
     blockers = []
     if "max-records" in request.options:
         blockers.append("--max-records: only for --as stream. Omit the option")

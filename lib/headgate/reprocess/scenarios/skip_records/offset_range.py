@@ -34,6 +34,6 @@ def outside_log(span: Span, topic: Topic | None) -> list[str]:
     if span.begin >= (part.begin or 0) and span.end <= (part.end or 0):
         return []
     return [
-        f"{span.topic}[{span.partition}] has offsets {part.begin} to {(part.end or 0) - 1}, not "
-        f"all of {span.begin} to {span.end - 1}: correct --records"
+        f"{span.topic}[{span.partition}] doesn't have all offsets from {span.begin} to "
+        f"{span.end - 1}: its offsets are {part.begin} to {(part.end or 0) - 1}. Correct --records"
     ]

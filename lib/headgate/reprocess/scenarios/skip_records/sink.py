@@ -76,9 +76,9 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo moves all files that the query wrote to {location} after the run to a "
-            "backup. The query then writes these results again: consumers that have read the files "
-            "get duplicates",
+            "an undo moves files to a backup folder: all that the query has written to "
+            f"{location} since the run. The query then writes these results again: consumers that "
+            "have read the files get duplicates",
         ),
         resources=(f"folder:{found.target}",),
     )
