@@ -159,7 +159,7 @@ def test_what_stands_in_its_way():
     assert "no `entry_point`" in blockers(World(Engine.SPARK, entry_point=None))
     world = World(Engine.SPARK)
     world.sources = (KAFKA, SourcePosition(name="1", kind=SourceKind.FILES))
-    assert "sources that aren't Kafka: 1" in blockers(world)
+    assert "sources that aren't Kafka: source 1" in blockers(world)
     world.found = replace(world.found, remote=True)
     assert "is remote" in blockers(world)
     world.found = None

@@ -108,9 +108,8 @@ def plan(found, *, times=TIMES, scenario="historical-range", **options):
 def test_a_batch_is_the_default_where_operators_mean_the_same():
     made = plan(version(HOURLY))
     assert made.steps[0].stream is None
-    assert (
-        "as a batch: all operators of the query have the same results in a batch" in made.risks[1]
-    )
+    said = "as a batch, because all operators of the query have the same results in a batch"
+    assert said in made.risks[1]
     assert made.steps[0].job().program == "replay_query"
 
 
@@ -238,7 +237,7 @@ def test_what_makes_no_sense_is_a_blocker(found, options, said):
 
 def test_a_stream_needs_the_column_of_a_results_time():
     made = plan(version(HOURLY), times=replace(TIMES, result_time=None), **{"as": "stream"})
-    assert "time of a result as --time-column" in made.blockers[0]
+    assert "event time or window of a result as --time-column" in made.blockers[0]
     assert not made.steps
 
 

@@ -174,8 +174,8 @@ def test_sources_that_can_t_be_told_apart_are_asked_about(query):
     kafka = Source(position=5, format="kafka", topics=("orders",))
     refused = plan(lab, version=version(kafka))
     assert (
-        "could continue 0 or 1: choose one with --source NEW=OLD of new-checkpoint"
-        in refused.blockers[0]
+        "could continue source 0 or 1 of the old version: choose one with --source NEW=OLD of "
+        "new-checkpoint" in refused.blockers[0]
     )
     assert plan(lab, version=version(kafka), source=["5=0"]).blockers == ()
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, {"orders": {"0": 1, "1": 9}})

@@ -210,7 +210,7 @@ def test_keys_that_the_results_do_not_have_block_it():
 def test_files_as_a_source_block_it():
     world = World()
     world.sources = (SourcePosition(name="0", kind=SourceKind.FILES),)
-    assert "sources that aren't Kafka: 0" in plan(world).blockers[0]
+    assert "sources that aren't Kafka: source 0" in plan(world).blockers[0]
 
 
 def test_a_shadow_topic_that_exists_blocks_it_and_another_name_helps():

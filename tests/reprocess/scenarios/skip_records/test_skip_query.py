@@ -162,7 +162,7 @@ CANT = [
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),
     ("t:0:12", nothing_done, "the query has not completed its first batch"),
-    ("t:0:12", write(4, FILES), "sources that aren't Kafka, or have an unknown offset format: 1"),
+    ("t:0:12", write(4, FILES), "the query has 1 source other than Kafka, or with an unknown"),
     ("t:0:12", write(4, TWICE), "2 of the query's sources read"),
     (
         "t:0:12",

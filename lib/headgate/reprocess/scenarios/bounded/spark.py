@@ -102,7 +102,7 @@ def _blockers(request: PlanRequest, found: Checkpoint, position: QueryPosition) 
     yield from common.must_be_stopped(request.pipeline, request.inspector)
     if found.fixed:
         yield f"Headgate can't restore {found.location}: {found.fixed}"
-    others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
+    others = [f"source {s.name}" for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
             f"the query has sources that aren't Kafka: {name_list(others)}. Headgate can't set "

@@ -12,6 +12,7 @@ from headgate.model.version import Version, Window
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.processed_records import Ranges, arrival
+from headgate.text.numbers import plural
 from headgate.text.times import from_milliseconds, iso, milliseconds
 
 
@@ -136,8 +137,8 @@ def expired_blockers(
     if request.options.get("accept-expired"):
         return []
     found = [
-        f"--scan leaves out {count} earlier offsets of {name}: new results would lack their "
-        "records. Include them, or pass --accept-expired"
+        f"--scan leaves out {plural(count, 'earlier offset')} of {name}: new results would lack "
+        "their records. Include them, or pass --accept-expired"
         for name, count in left_out(topics, known)
     ]
     for name in needed.expired:

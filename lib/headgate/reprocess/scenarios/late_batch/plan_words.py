@@ -59,7 +59,8 @@ def risks_of(
             "except the late records of this plan"
         )
     risks += [
-        f"--scan leaves out {count} earlier offsets of {name}: the new results lack their records"
+        f"--scan leaves out {plural(count, 'earlier offset')} of {name}: the new results lack "
+        "their records"
         for name, count in left_out(topics, known)
     ]
     risks += [

@@ -211,7 +211,7 @@ def _key_blockers(request: PlanRequest, sink: Sink) -> Iterator[str]:
 def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator[str]:
     if found.fixed:
         yield f"Headgate can't replace checkpoint {found.location}: {found.fixed}"
-    others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
+    others = [f"source {s.name}" for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
             f"the query has sources that aren't Kafka: {name_list(others)}. The new version "

@@ -62,8 +62,8 @@ def matched_takes(
         if len(olds) > 1:
             names = " or ".join(o.name for o in olds)
             blockers.append(
-                f"source {name} of the new version could continue {names}: choose one with "
-                "--source NEW=OLD of new-checkpoint"
+                f"source {name} of the new version could continue source {names} of the old "
+                "version: choose one with --source NEW=OLD of new-checkpoint"
             )
         elif olds:
             take = Take(name=name, of=(olds[0].name,))

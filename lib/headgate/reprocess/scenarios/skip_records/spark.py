@@ -144,9 +144,9 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
         raise RefusedError(f"offsets/{batch} can't be read: run `headgate plan repair` first")
     if others := unreadable_sources(log):
         raise RefusedError(
-            f"sources that aren't Kafka, or have an unknown offset format: {others}. Headgate "
-            "can't keep the positions of these sources when it changes the batch. Change the "
-            "query's code to filter the record instead"
+            f"the query has {plural(others, 'source')} other than Kafka, or with an unknown "
+            "offset format. Headgate can't keep the positions of these sources when it changes "
+            "the batch. Change the query's code to filter the record instead"
         )
     location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
