@@ -148,7 +148,7 @@ def test_a_partition_without_an_offset_is_a_risk():
     world = World(Engine.CONSUMER_GROUP)
     del world.offsets[("orders", 1)]
     risks = " ".join(build_plan("bounded", "p", world).risks)
-    assert "without a committed offset: orders[1]" in risks
+    assert "no committed offset: orders[1]. In them" in risks
 
 
 def blockers(world, **options):

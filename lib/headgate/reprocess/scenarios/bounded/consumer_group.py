@@ -119,9 +119,9 @@ def _risks(
     ]
     if new:
         yield (
-            f"partitions with records, but without a committed offset: {name_list(new)}. In these "
-            f"partitions, auto.offset.reset decides where {name} starts. With `latest`, the run "
-            "may not end: pass --time-limit"
+            f"these partitions have records, but no committed offset: {name_list(new)}. In them, "
+            f"auto.offset.reset decides where {name} starts. With `latest`, the run may not end: "
+            "pass --time-limit"
         )
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         yield (

@@ -106,7 +106,7 @@ def _topic(
         ),
         risks=(
             f"{name} is complete only after the run: consumers should wait for the end of the "
-            "run. A resumed run recreates the topic and starts again",
+            "run. A resumed run recreates the topic and writes all results again",
         ),
     )
 
