@@ -213,7 +213,7 @@ def test_consumers_of_the_output_decide_whether_a_schema_blocks_the_plan():
     world.flaws = ()
     assert not any("schema" in risk for risk in plan(world).risks)
     world.flaws = None
-    assert any("schema of bills-shadow isn't known" in risk for risk in plan(world).risks)
+    assert any("know the schema of bills-shadow yet" in risk for risk in plan(world).risks)
     world.flaws = SchemaError("broken")
     assert "can't be compared: broken" in plan(world).blockers[0]
 

@@ -47,9 +47,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.EMPTIED,
                 undo=(
-                    "An undo restores the old files of a file sink, and moves the new files to a "
-                    "backup folder. Without --back-up-outputs, an undo can't restore deleted "
-                    "records of a topic."
+                    "An undo restores the old files of a file sink, and backs up the new files. "
+                    "Without --back-up-outputs, an undo can't restore deleted records of a topic."
                 ),
                 unless=(Fact.BACKED_UP,),
             ),
@@ -190,7 +189,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 undo=(
                     "An undo moves the files that a file sink has written since the run to a "
                     "backup folder. A Delta, Iceberg or Hudi table drops batches that it has "
-                    "already recorded: before the undo, restore the table to its version before "
+                    "already recorded. Before the undo, restore the table to its version before "
                     "the run."
                 ),
             ),
