@@ -94,7 +94,7 @@ def test_an_entry_is_a_class_with_or_without_a_method(text, found):
     ],
 )
 def test_a_main_that_is_not_told_its_broker_and_directory_is_not_started(given):
-    with pytest.raises(CaptureError, match="could use your own cluster"):
+    with pytest.raises(CaptureError, match="could use your real cluster"):
         StreamsOptions(**given).side("a.Main", [], "app")
 
 

@@ -48,7 +48,7 @@ def stands(state, states, *, cancel=False, undo=True, resume=True):
         (["done", "skipped", "skipped"], ["1 of 3 steps are done", "was not started again"]),
         (
             ["done", "failed", "skipped"],
-            ["Step 2 may be partly applied: record", "was not started"],
+            ["Step 2 may be partly applied: save", "was not started"],
         ),
         (["done", "done", "failed"], ["2 of 3", "the start was not completed: q may"]),
         (["done", "in_doubt", "skipped"], ["Step 2 may be partly applied"]),
@@ -84,7 +84,7 @@ def test_no_way_back_is_offered_from_a_step_that_has_none():
 
 def test_a_run_that_is_asked_to_stop_says_where_it_will():
     told = stands(RunState.RUNNING, ["done", "running", "waiting"], cancel=True)
-    assert "Step 2 is in progress (record" in told
+    assert "Step 2 is in progress (save" in told
     assert stands(RunState.RUNNING, ["done", "running", "waiting"]) == ""
     assert "The worker ends the run without changes" in stands(
         RunState.QUEUED, ["waiting"] * 3, cancel=True
