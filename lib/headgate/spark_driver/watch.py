@@ -236,7 +236,8 @@ def _place(
         servers = bootstrap or kafka.get("bootstrap.servers")
         if not topic or not servers:
             raise ValueError(
-                f"to write to a topic, pass {TOPIC}TOPIC and bootstrap_servers (found {to})"
+                f"to write to a topic, pass {TOPIC}TOPIC and bootstrap_servers (found {to}, with "
+                f"bootstrap_servers {servers or 'not set'})"
             )
         from headgate.spark_driver.write_topic import Topic
 

@@ -18,6 +18,7 @@ from headgate.parse.kafka_streams.describe_lines import Line, lines
 from headgate.parse.kafka_streams.describe_nodes import KINDS, NodeText, read_node, split_arrows
 from headgate.parse.kafka_streams.described import DescribedNode, Description, Key, newest
 from headgate.parse.kafka_streams.endings import begins_heading, lacks_arrows, unread_repartitions
+from headgate.text.numbers import plural
 
 _NUMBER = re.compile(r"(?P<number>\d{1,9})(?P<rest>.*)", re.S)
 _GLOBAL = re.compile(
@@ -68,7 +69,7 @@ def _capped(warnings: list[str]) -> tuple[str, ...]:
     more = len(warnings) - _MOST_WARNINGS
     return (
         *warnings[:_MOST_WARNINGS],
-        *([f"and {more} more warnings of this kind"] if more > 0 else []),
+        *([f"and {plural(more, 'more warning')} about this description"] if more > 0 else []),
     )
 
 

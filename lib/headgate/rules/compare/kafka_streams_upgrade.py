@@ -17,12 +17,9 @@ _BY_RULE: dict[str, tuple[str, ...]] = {
     "KST060": (
         _STOP,
         (
-            "Either start the new version once with group.protocol=classic, stop it, and set "
-            "group.protocol=streams again."
-        ),
-        (
-            "Or, if the group is empty, save its committed offsets, delete the group and restore "
-            "the offsets."
+            "Start the new version once with group.protocol=classic, stop it, and set "
+            "group.protocol=streams again. Alternative: when the group is empty, save its "
+            "committed offsets, delete the group and restore the offsets."
         ),
         _START,
     ),

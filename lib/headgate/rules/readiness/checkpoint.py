@@ -203,7 +203,7 @@ def _interval(s: Subject) -> int | None:
 
 
 _SET_TRIGGER_PROCESSINGTIME = (
-    "Set trigger(processingTime=...) to the delay that consumers accept, or "
+    "Set trigger(processingTime=...) to the longest delay that consumers accept, or "
     "trigger(availableNow=True) for scheduled runs. You can change the trigger at any "
     "restart."
 )

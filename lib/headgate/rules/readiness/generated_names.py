@@ -102,11 +102,11 @@ def _repartition(found: Repartition) -> Problem:
         )
     else:
         how = (
-            f'To keep the topic, set its current name: Grouped.as("{base}") for a grouping, '
-            f'Repartitioned.as("{base}") for repartition(). For an aggregation, also set the '
-            "current name of its store with Materialized.as. For a join, Joined.as or "
-            "StreamJoined.withName gives the topic a new name. So first stop the producers, and "
-            "let the application process all records in the old topic."
+            f'For a grouping, keep the topic by setting its current name: Grouped.as("{base}"). '
+            f'For repartition(), use Repartitioned.as("{base}"). For an aggregation, also set the '
+            "current name of its store with Materialized.as. A join can't keep the topic: stop "
+            "the producers, let the application process all records in the old topic, and then "
+            "set Joined.as or StreamJoined.withName."
         )
     return Problem(
         severity=Severity.MEDIUM,

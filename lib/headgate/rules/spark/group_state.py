@@ -48,12 +48,18 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=list(old),
                 after=list(new),
-                because="The order of the grouping columns changed."
-                if sorted(old) == sorted(new)
-                else "The grouping expressions changed, but not their types.",
+                because=_because(old, new),
                 remedy=_GROUP_BY_THE_OLD,
                 scenario="from-scratch",
             )
+
+
+def _because(old: tuple[str, ...], new: tuple[str, ...]) -> str:
+    if len(old) != len(new):
+        return "The number of grouping columns changed, and Spark's state schema check is off."
+    if sorted(old) == sorted(new):
+        return "The order of the grouping columns changed."
+    return "The grouping expressions changed, but not their types."
 
 
 def _another_number(

@@ -56,7 +56,7 @@ def reader_schema(c: Comparison) -> Iterator[RuleResult]:
 
 _CONFIGURE_THE_SCHEMA_REGISTRY = (
     "Configure the schema registry, so that Headgate can check whether the records have "
-    "these fields."
+    "the parsed fields."
 )
 
 

@@ -81,7 +81,8 @@ def unlike_checkpoint(log: SinkLog | None, progress: Progress | None) -> Iterato
     if logged is not None and log.last_batch > logged:
         yield (
             f"`_spark_metadata` has batch {log.last_batch}, but the checkpoint ends at batch "
-            f"{logged if done is None else done}: the file sink skips the next batches"
+            f"{logged if done is None else done}: after a restart, the "
+            f"file sink writes nothing for batches up to {log.last_batch}"
         )
 
 

@@ -258,7 +258,7 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     span, name = cut.span, request.pipeline.name
     risks = [
         f"{name} skips offsets {span.begin} to {span.end - 1} of {span.topic}[{span.partition}]: "
-        "these records are missing in its results",
+        "these records are missing from its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
         "stays in a backup topic (prefix headgate-backup-RUN-) until you delete it, even after an "
         "undo",

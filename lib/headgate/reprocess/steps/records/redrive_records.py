@@ -131,7 +131,7 @@ class RedriveRecords(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the run has not come to the end; report what it did, by partition."""
         if not self.is_applied(applier, was):
-            raise StepError(f"not all records of {self.topic} were read. Resume the run")
+            raise StepError(f"not all selected records of {self.topic} were read. Resume the run")
         at = applier.dead_letters.progress(self.ledger, was["run"])
         applier.note(f"{self.topic}: {_said(at.values())}")
         for number, done in sorted(at.items()):
