@@ -58,13 +58,16 @@ class FolderAdapter:
             Path(path).parent.rmdir()
 
     def remove_results(self, path: str) -> None:
-        """Remove a folder of results; no other name is accepted, whatever a plan says."""
+        """Remove a folder of results; no other name is accepted, whatever a plan says.
+
+        Spark fails at the half of a stream's checkpoint, so that it is all gone at once.
+        """
         if not _RESULTS.fullmatch(Path(path).name):
             raise StepError(
                 f"Headgate didn't delete {path}: the folder isn't the result of a run. Run "
                 "`headgate plan` again"
             )
-        folders.remove_tree(Path(path))
+        folders.remove_at_once(Path(path))
 
     def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
         """Move files to the same names below another folder, those that are still there."""

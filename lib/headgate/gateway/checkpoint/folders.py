@@ -322,6 +322,22 @@ def remove_tree(path: Path) -> None:
         raise StepError(f"{path} could not be removed: {error.strerror}") from error
 
 
+def remove_at_once(path: Path) -> None:
+    """Remove a folder so that its name never has a part of it, also after a kill.
+
+    What a killed removal has left, under another name, goes with the next one.
+    """
+    rest = path.with_name(f"{path.name}.removed")
+    remove_tree(rest)
+    try:
+        path.rename(rest)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StepError(f"{path} could not be removed: {error.strerror}") from error
+    remove_tree(rest)
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all, also after a loss of power."""
     try:

@@ -1,5 +1,6 @@
 """Results get to their place, and back, whatever crashes in between."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,23 @@ def test_only_folders_of_results_are_deleted(tmp_path, applier, name):
     (tmp_path / "april").mkdir(exist_ok=True)
     with pytest.raises(StepError, match="isn't the result of a run"):
         applier.folders.remove_results(str(tmp_path / name))
+
+
+def test_a_killed_removal_leaves_no_part_under_the_name(tmp_path, applier, monkeypatch):
+    folder = tmp_path / ".april.stream.headgate-r1"
+    for log in ("offsets", "state"):
+        (folder / "checkpoint" / log).mkdir(parents=True)
+        (folder / "checkpoint" / log / "0").write_text("x")
+    real = shutil.rmtree
+
+    def killed(path, **_given):
+        real(Path(path) / "checkpoint" / "offsets")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            applier.folders.remove_results(str(folder))
+    assert not folder.exists(), "Spark would fail at a checkpoint without its offset log"
+    applier.folders.remove_results(str(folder))
+    assert [p.name for p in tmp_path.iterdir()] == ["home"]
