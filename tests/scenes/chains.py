@@ -137,11 +137,15 @@ class Chain:
     def _was_struck(self, trial: Trial, cells: list[Cell]) -> Cell | None:
         """Take the cell at which the last worker was struck from those that are left, return it.
 
-        None where that was to be in the midst of an effect that was over, and is tried again.
+        None where that was to be in the midst of an effect that was over, and is tried again, and
+        where the same worker was struck there before.
         """
         at = trial.struck
         assert at, f"a worker ended by itself\n{trial.said()}"
-        cell = next(c for c in cells if c.target == at[-1])
+        cell = next((c for c in cells if c.target == at[-1]), None)
+        if cell is None:
+            # A program that failed for an outage is started again, and comes by the same place.
+            return None
         cells.remove(cell)
         self.left.remove(cell)
         self.kills += 1
