@@ -45,7 +45,7 @@ def test_the_counterexample_is_shown_with_its_node(own_console, visit, shoot):
     print(f"progress after {time.monotonic() - begun:.1f} s")
     page.get_by_text("Counterexample").first.wait_for(timeout=300_000)
     print(f"counterexample after {time.monotonic() - begun:.1f} s")
-    page.get_by_text("expected by the new version").first.wait_for(state="attached")
+    page.get_by_text("stored by the new version").first.wait_for(state="attached")
     # The node is selected by itself if nothing else is.
     page.wait_for_url("**node=aggregate**")
     assert page.get_by_role("button", name="Select node in graph").is_visible()

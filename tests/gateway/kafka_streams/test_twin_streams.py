@@ -120,7 +120,7 @@ def test_a_sample_needs_no_serdes_and_is_masked(twin, tmp_path):
 def test_without_a_type_it_asks_for_a_sample(twin):
     done = twin("Rehearsed#filtered")
     assert done.exit_code == 2
-    assert "pass a sample with --sample FILE" in done.output
+    assert "Pass a sample with --sample FILE" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize(

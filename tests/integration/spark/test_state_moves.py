@@ -144,7 +144,7 @@ def test_state_lies_in_other_partitions_row_by_row_and_goes_on(team, lines):
     run = team.run("apply", str(file))
     assert partitions(lines.checkpoint) == {"0", "1", "2", "3", "4"}
     notes = [n["message"] for n in team.run("runs", run["run"])["progress"]]
-    assert any("rows, all equal" in note for note in notes)
+    assert any("all equal in both states" in note for note in notes)
 
     lines.write(10)
     now = lines.run(counted(lines))
