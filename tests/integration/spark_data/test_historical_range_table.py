@@ -157,7 +157,7 @@ def test_results_replace_rows_by_key_and_an_undo_restores_them(team, orders, sho
 
     shop.execute("UPDATE totals SET total = 0 WHERE city = 'b' AND window_start = '2026-04-02Z'")
     blocked = team.run("undo", done["run"], code=3)
-    assert "1 row of public.totals changed after the run, for example city=b" in str(blocked)
+    assert "1 row of public.totals changed after the run: city=b" in str(blocked)
     right = totals(orders[1])[datetime.fromisoformat(SINCE), "b"][0]
     shop.execute(
         "UPDATE totals SET total = %s WHERE city = 'b' AND window_start = '2026-04-02Z'", (right,)

@@ -89,7 +89,7 @@ def test_history_positions_and_outputs_are_read_from_kafka(shop, broker, kafka_a
     assert "7 days" in found["RDY100"]
     # Committed at 3, and the log begins at 5: two records were never read.
     lost = f"In {orders}-0, the earliest offset is after the pipeline's offset."
-    assert f"Kafka deleted 2 unread offsets. {lost}" in found["RDY110"]
+    assert f"Kafka deleted records at 2 unread offsets. {lost}" in found["RDY110"]
     assert totals in found["RDY054"]
     assert f"The group {group} has no members. Its offsets expire 7 days" in found["RDY112"]
     # A plain reader has no topology, and the same positions.
