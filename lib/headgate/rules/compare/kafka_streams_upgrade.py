@@ -18,7 +18,7 @@ _BY_RULE: dict[str, tuple[str, ...]] = {
         _STOP,
         (
             "Start the new version once with group.protocol=classic, stop it, and set "
-            "group.protocol=streams again. Alternative: when the group is empty, save its "
+            "group.protocol=streams again. Alternative: if the group is empty, save its "
             "committed offsets, delete the group and restore the offsets."
         ),
         _START,
