@@ -71,9 +71,10 @@ def count(number: int | None) -> str:
     return f"{size:.1f} {unit}" if abs(size) < 9.95 else f"{size:.0f} {unit}"
 
 
-def plural(number: int, word: str) -> str:
-    """Return `1 node`, `2 nodes`; the word's plural is formed with an s."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def plural(number: int, word: str, shown: str | None = None) -> str:
+    """Return `1 node`, `2 nodes`, `3 batches`; `shown` is the number in another form."""
+    more = "es" if word.endswith("ch") else "s"
+    return f"{number if shown is None else shown} {word}{'' if number == 1 else more}"
 
 
 def exact(number: int | None) -> str:

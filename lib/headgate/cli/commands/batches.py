@@ -8,7 +8,7 @@ import click
 
 from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.cli.shared.terminal import say
-from headgate.text.numbers import exact, short_time
+from headgate.text.numbers import exact, plural, short_time
 from headgate.usecases.reprocess.list_batches import BatchRow, list_batches
 
 
@@ -42,8 +42,8 @@ def command(pipeline: str, newest: int | None, output: str) -> int:
 
 def _line(row: BatchRow) -> str:
     read = ", ".join(f"{topic} {exact(n)}" for topic, n in sorted((row.records or {}).items()))
-    records = f"{exact(row.total)} record{'' if row.total == 1 else 's'}"
-    said = f"{records} ({read})" if row.records is not None else ""
+    total = row.total
+    said = f"{plural(total, 'record', exact(total))} ({read})" if total is not None else ""
     mark = f"watermark {short_time(row.watermark)}" if row.watermark else ""
     parts = filter(None, (said, mark))
     return f"{row.number:>8}  started {short_time(row.planned_at)}  {'  '.join(parts)}".rstrip()

@@ -15,6 +15,7 @@ from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.spans import some, span
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import are_current, too_old
+from headgate.text.numbers import plural
 
 _KEEP = (
     "Start the pipeline before its committed offsets expire. Or save them now, so that you can "
@@ -53,7 +54,7 @@ def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=_node(lost[0].topic, s),
             what=(
-                f"Kafka deleted records at {gone:,} unread offset{'' if gone == 1 else 's'}. In "
+                f"Kafka deleted records at {plural(gone, 'unread offset', f'{gone:,}')}. In "
                 f"{_partitions(lost)}, the earliest offset is after the pipeline's offset."
             ),
             remedy=_FIND_THE_RECORDS,

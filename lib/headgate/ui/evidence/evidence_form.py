@@ -160,8 +160,9 @@ def _show(version: Version, found: Survey, lines: list[str]) -> None:
 def warnings_list(warnings: tuple[str, ...]) -> None:
     """Show remarks of the reader, folded where there are many."""
     shown = [as_uploaded(w) for w in warnings]
-    word = "1 warning" if len(shown) == 1 else f"{len(shown)} warnings"
-    with st.expander(word, expanded=len(shown) <= 3, icon=":material/info:"):
+    with st.expander(
+        plural(len(shown), "warning"), expanded=len(shown) <= 3, icon=":material/info:"
+    ):
         st.html(markup.bullets(shown))
 
 
@@ -208,7 +209,7 @@ def _title(row: QueryRow) -> str:
 def _caption(row: QueryRow) -> str:
     parts = [str(row.state), plural(row.runs, "run")]
     if row.batches is not None:
-        parts.append("1 batch" if row.batches == 1 else f"{row.batches} batches")
+        parts.append(plural(row.batches, "batch"))
     parts.append(_when(row))
     if row.name:
         parts.append(row.id)

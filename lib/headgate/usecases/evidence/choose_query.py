@@ -11,6 +11,7 @@ from headgate.model.version import Version
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.spark.explain.query_identity import identity_of
 from headgate.parse.spark.query.choose_plans import printed
+from headgate.text.numbers import plural
 from headgate.text.tables import harmless, width
 
 if TYPE_CHECKING:
@@ -82,11 +83,10 @@ def listing(rows: Sequence[QueryRow]) -> tuple[str, ...]:
 
 
 def _cells(row: QueryRow) -> tuple[str, ...]:
-    count = "batches unknown" if row.batches is None else f"{row.batches} batches"
     return (
         harmless(row.name or "(no name)"),
         harmless(row.id),
         row.state,
-        "1 batch" if row.batches == 1 else count,
+        "batches unknown" if row.batches is None else plural(row.batches, "batch"),
         f"last seen {row.last_seen}" if row.last_seen else "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headgate.landscape.landscape import LandscapePipeline
-from headgate.text.numbers import ago, exact, moment
+from headgate.text.numbers import ago, exact, moment, plural
 
 DEFINITION = "latest offsets in Kafka minus committed positions"
 
@@ -20,7 +20,7 @@ def lag_words(lag: int | None, *read: str | None, now: datetime | None = None) -
         return None
     times = sorted((found, at) for at in read if (found := moment(at)) is not None)
     age = f", {ago(times[0][1], now)}" if times else ""
-    return f"{exact(lag)} record{'' if lag == 1 else 's'}{age}"
+    return f"{plural(lag, 'record', exact(lag))}{age}"
 
 
 def pipeline_lag(pipeline: LandscapePipeline, kafka_read_at: str | None) -> str | None:

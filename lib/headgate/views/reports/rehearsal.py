@@ -22,7 +22,7 @@ from headgate.model.rehearsal import (
 from headgate.rules.compare.engine_agreement import Judged
 from headgate.rules.compare.rollback import expected_rollback, judge_rollback, rollback_of
 from headgate.rules.core.report import Report
-from headgate.text.numbers import size
+from headgate.text.numbers import plural, size
 from headgate.views.reports.comparison_json import report_json
 
 HEADLINES = {
@@ -82,7 +82,7 @@ def batch_words(batch: Batch) -> str:
 
 def many(number: int, word: str) -> str:
     """Return `1 row`, `2,000 rows`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+    return plural(number, word, f"{number:,}")
 
 
 def state_words(store: StateRows) -> str:

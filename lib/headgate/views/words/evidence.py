@@ -46,7 +46,7 @@ def explain_words(plans: Sequence[Any], text: str = "") -> str:
 
 
 def _batches(reports: Sequence[Any]) -> str:
-    return "1 batch" if len(reports) == 1 else f"{len(reports)} batches"
+    return plural(len(reports), "batch")
 
 
 def version_words(version: Version, pieces: str = "") -> str:

@@ -70,8 +70,7 @@ class CopyToBatch(StepBase):
         if self.last is None or self.last <= self.batch:
             return ""
         of = f" ({plural(self.input_files, 'file')})" if self.input_files else ""
-        count = self.last - self.batch
-        batches = f"{count} later batch{'' if count == 1 else 'es'}"
+        batches = plural(self.last - self.batch, "later batch")
         return f"; the input of {batches}{of} is reprocessed"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -39,10 +39,7 @@ class CutSinkLog(StepBase):
 
     def describe(self) -> str:
         size = (
-            (
-                f" ({plural(self.files, 'file')} of {self.later} "
-                f"batch{'' if self.later == 1 else 'es'})"
-            )
+            f" ({plural(self.files, 'file')} of {plural(self.later, 'batch')})"
             if self.later
             else ""
         )

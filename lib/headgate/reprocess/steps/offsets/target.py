@@ -9,7 +9,7 @@ from enum import StrEnum
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 from headgate.text.times import from_milliseconds, iso
 
 TopicPart = tuple[str, int]
@@ -70,7 +70,7 @@ class Target:
             case TargetKind.SHIFT:
                 way = "before" if (self.by or 0) < 0 else "after"
                 count = abs(self.by or 0)
-                records = f"{count:,} record{'' if count == 1 else 's'}"
+                records = plural(count, "record", f"{count:,}")
                 return f"the position {records} {way} the current offset"
             case TargetKind.CURRENT:
                 return "the current offsets"

@@ -229,16 +229,12 @@ def stream_counts(facts: Mapping[str, Any]) -> str:
     if "dropped" not in facts:
         return ""
     lost = len(facts["uncounted"])
-    more = f" (the counts of {_batches(lost)} were lost in a crash)" if lost else ""
+    more = f" (the counts of {plural(lost, 'batch')} were lost in a crash)" if lost else ""
     at = f", watermark {facts['watermark']} at the end" if facts["watermark"] else ""
     return (
         f"{plural(facts['dropped'], 'row')} dropped as late{more}, "
-        f"{_batches(facts['batches'])}{at}, "
+        f"{plural(facts['batches'], 'batch')}{at}, "
     )
-
-
-def _batches(count: int) -> str:
-    return f"{count} batch{'' if count == 1 else 'es'}"
 
 
 def _report(applier: Applier, entry_point: str) -> str:
