@@ -14,7 +14,7 @@ from headgate.parse.spark.explain.arguments import (
 )
 from headgate.parse.spark.explain.printed_plan import PlanNode
 from headgate.parse.spark.operators.builder import Below, Builder, Lowering, over
-from headgate.parse.spark.operators.relation import Column, Exchange, begins, column
+from headgate.parse.spark.operators.relation import Column, Exchange, Relation, begins, column
 
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OF_THIS_JVM = re.compile(r"(?:\$\$Lambda\S*|@[0-9a-f]+)$")
@@ -79,16 +79,21 @@ def generate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`LateralJoin lateral-subquery#1 [d#2], Inner` over a table function is a generator.
 
-    The subquery comes first; any other one makes a join.
+    The subquery comes first; a projection in it names columns, as `explode(a) AS t(c)` does. Any
+    other one makes a join.
     """
     *under, left = inputs
     inner = builder.relations[under[0].relation] if under else None
+    named: list[Relation] = []
+    while inner is not None and inner.kind == "project" and inner.inputs:
+        named.append(inner)
+        inner = builder.relations[inner.inputs[0]]
     if inner is None or inner.kind != "generate":
         made = over(node, "join", [left, *under], builder)
         return builder.add(replace(made, join_type=split(node.detail)[-1]))
     made = over(node, "generate", [left], builder)
     call = _OUTER.sub(r"\1", inner.condition or "")
-    return builder.add(
+    joined = builder.add(
         replace(
             made,
             outputs=(*made.outputs, *inner.outputs),
@@ -97,6 +102,11 @@ def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
             extra=inner.extra,
         )
     )
+    for project in reversed(named):
+        columns = [replace(c, text=c.text and _OUTER.sub(r"\1", c.text)) for c in project.outputs]
+        above = over(node, "project", [joined], builder, (*made.outputs, *columns))
+        joined = builder.add(above)
+    return joined
 
 
 def sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
