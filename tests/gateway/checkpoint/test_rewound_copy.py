@@ -113,7 +113,7 @@ def test_many_damaged_stores_are_counted(written):
     folder = written("join")
     for file in folder.glob("state/0/*/*/1.delta"):
         file.unlink()
-    assert read_rewind(folder, 0).missing[3:] == ("other state stores that lack files: 5",)
+    assert read_rewind(folder, 0).missing[3:] == ("5 more state stores with missing files",)
 
 
 def test_logs_that_can_not_be_read(written):

@@ -65,7 +65,7 @@ def test_equal_jars_need_no_run(app, tmp_path):
         jar.writestr("META-INF/MANIFEST.MF", "Build-Time: yesterday\n")
     one = asked("--base-jars", str(tmp_path / "old"))
     assert (one["outcome"], one["error"]) == ("resumes", None)
-    assert one["reason"].startswith("Both jars have the same files")
+    assert one["reason"].startswith("Both jars have the same contents")
 
 
 def test_what_both_jars_do_is_the_verdict(app, tmp_path):

@@ -74,7 +74,7 @@ def test_medians_of_earlier_runs_give_the_duration_with_start_up_apart(context):
     lines = dict(estimate_lines(found))
     assert lines["Records"] == f"{exact(6000)} records, about 60 kB"
     assert lines["Start-up"] == "about 30 s, included in the duration"
-    assert lines["Duration"].endswith("measured in 3 earlier runs")
+    assert lines["Duration"].endswith("as in 3 earlier runs")
 
 
 def test_without_earlier_runs_the_duration_is_unknown_with_the_reason(context):
@@ -98,7 +98,7 @@ def test_a_rate_limit_makes_a_run_longer_and_says_nothing_of_other_runs(context)
     assert estimate_plan(context, plan()).expected == 20 + 6000 / 100
     found = estimate_plan(context, limited)
     assert found.expected == 20 + 6000 / 40
-    assert found.how == "40 records/s (the rate limit) and start-up measured in one earlier run"
+    assert found.how == "40 records/s (the rate limit), and the start-up time of one earlier run"
     faster = estimate_plan(context, plan({"rate": 500}))
     assert (faster.expected, "limit" in faster.how) == (80.0, False)
 

@@ -18,6 +18,7 @@ from headgate.parse.spark.checkpoint.reader import batches
 from headgate.parse.spark.checkpoint.source_log import read_source_entry
 from headgate.parse.spark.checkpoint.state_versions import Ids, needed, version_of
 from headgate.text.json_text import read_json
+from headgate.text.numbers import plural
 
 _SCHEMA_FILE = re.compile(rb'"([^"]*?)(/state/\d+/_stateSchema/[^"]*)"')
 _NAMED = 3
@@ -113,7 +114,7 @@ def _few(missing: list[str]) -> list[str]:
     more = len(missing) - _NAMED
     return [
         *missing[:_NAMED],
-        *([f"other state stores that lack files: {more}"] if more > 0 else []),
+        *([f"{plural(more, 'more state store')} with missing files"] if more > 0 else []),
     ]
 
 

@@ -44,8 +44,8 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
 
 
 _KEEP_THE_SIDES = (
-    "Keep the sides of the join, and reorder columns after the join. Or reprocess both inputs "
-    "with a new checkpoint."
+    "Don't swap the sides of the join. For another order of columns, use `select` after the join. "
+    "Or reprocess both inputs with a new checkpoint."
 )
 
 

@@ -60,12 +60,18 @@ def main() -> None:
     )
     add("--input-from", metavar="TIME", help="Earliest event time of the input.")
     add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")
-    add("--failing", type=Path, metavar="FILE", help="File for records that are left out.")
+    add(
+        "--failing",
+        type=Path,
+        metavar="FILE",
+        help="File for records on which the function fails. The results leave out these records.",
+    )
     add(
         "--max-failing",
         type=int,
         default=100,
-        help="Maximum number of records that are left out (default 100).",
+        help="Maximum number of records on which the function may fail (default 100). If more "
+        "records fail, the program stops and writes no results.",
     )
     run(parser, work)
 

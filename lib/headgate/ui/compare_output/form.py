@@ -13,6 +13,10 @@ from headgate.usecases.context import Context
 from headgate.usecases.outputs.compare_outputs import compare_request
 
 _ADDRESS = "A path, kafka:TOPIC, kafka:TOPIC@FROM..TO or jdbc:NAME.TABLE"
+_FORMS = (
+    "`kafka:TOPIC@FROM..TO` reads the records from FROM (an offset or a time) up to, but without, "
+    "TO. `jdbc:NAME.TABLE` reads a table of the database `[jdbc.NAME]` in headgate.toml."
+)
 _KEYS = "Columns that identify a row, separated by commas."
 _IGNORE = "Columns that aren't compared, separated by commas."
 _TOLERANCE = "Numbers are equal if they differ by at most this value (absolute)."
@@ -22,8 +26,12 @@ _NEWEST = "For a topic that a query writes in update mode: compare only the newe
 def ask(context: Context) -> CompareRequest | None:
     """Show the choices; return the request once it is made and allowed."""
     left, right = st.columns(2, gap="medium")
-    a = left.text_input("Output A", key=OutputKey.A, placeholder=_ADDRESS, bind="query-params")
-    b = right.text_input("Output B", key=OutputKey.B, placeholder=_ADDRESS, bind="query-params")
+    a, b = (
+        side.text_input(
+            f"Output {name}", key=key, placeholder=_ADDRESS, help=_FORMS, bind="query-params"
+        )
+        for side, name, key in ((left, "A", OutputKey.A), (right, "B", OutputKey.B))
+    )
     by, without, near, last, go = st.columns(
         [2, 2, 1.1, 1.5, 1.4], gap="small", vertical_alignment="bottom"
     )

@@ -125,7 +125,7 @@ class JarRuns:
         try:
             jars = self._old_jar(found), _there(Path(pipeline.jar))
             if _contents(jars[0]) == _contents(jars[1]) and not self._has_other_settings(found):
-                note = "Both jars have the same files, and the settings are equal."
+                note = "Both jars have the same contents, and the settings are the same."
                 return replace(one, report=None, error=None, said=note)
             ran = self._run(found, jars, say)
         except UnreachableError as error:

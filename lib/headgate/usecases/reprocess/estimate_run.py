@@ -123,8 +123,11 @@ def _of_past(
         low=round(low, 1),
         high=round(high, 1),
         startup=round(startup, 1),
-        how=f"{rate:.0f} records/s{' (the rate limit)' if rate == limit else ''} and start-up "
-        f"measured in {count}",
+        how=(
+            f"{rate:.0f} records/s (the rate limit), and the start-up time of {count}"
+            if rate == limit
+            else f"{rate:.0f} records/s and start-up time, as in {count}"
+        ),
     )
 
 

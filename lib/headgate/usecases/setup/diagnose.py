@@ -229,7 +229,9 @@ def _checkpoint(context: Context, pipeline: Pipeline) -> Check:
     try:
         read_version([pipeline.checkpoint], context=context)
     except HeadgateError as error:
-        return _failed(name, error, "start the pipeline once, or correct `checkpoint`")
+        return _failed(
+            name, error, "start the pipeline once, or correct `checkpoint` in headgate.toml"
+        )
     if strange := _not_its_own(context, pipeline):
         problem = ConfigError("; ".join(strange))
         return _failed(name, problem, "give each pipeline its own `checkpoint` in headgate.toml")

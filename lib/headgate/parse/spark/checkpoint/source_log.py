@@ -87,7 +87,7 @@ def cut_entries(files: Mapping[str, bytes], last: int) -> dict[str, bytes]:
     absent = [n for n in range(last + 1) if n not in lines]
     if absent:
         raise ValueError(
-            f"the log of the file source (`sources/N`) no longer has entry {absent[0]}"
+            f"entry {absent[0]} is missing in the log of the file source (a folder in `sources`)"
         )
     interval = _interval(files)
     compact = (last + 1) // interval * interval - 1

@@ -34,12 +34,12 @@ _COMMANDS = Condition(
 _STOP_START = Condition(need="`stop` and `start` commands", ask=commands("stop", "start"))
 _BESIDE = Condition(
     need=(
-        "the new version as a pipeline of its own in headgate.toml, with another `group`, and with "
-        "a start command that passes ${HEADGATE_OUTPUT_TOPIC}"
+        "the new version as a separate pipeline in headgate.toml, with another `group`, and with a "
+        "start command that passes ${HEADGATE_OUTPUT_TOPIC} to the program"
     ),
     ask=lambda _facts: unknown(
-        "The plan checks that the new version is a pipeline of its own in headgate.toml, with "
-        "another group and a start command that passes ${HEADGATE_OUTPUT_TOPIC}."
+        "The plan checks that the new version is a separate pipeline in headgate.toml, with "
+        "another group and a start command that passes ${HEADGATE_OUTPUT_TOPIC} to the program."
     ),
 )
 _SPARK = frozenset({Engine.SPARK})

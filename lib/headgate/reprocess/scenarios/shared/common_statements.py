@@ -153,7 +153,8 @@ GOES_ON = says(
 AGAIN_IN_FLIGHT = says(
     Fact.RESTARTED,
     run=(
-        "Records in flight at the stop are reprocessed later. Their results may be written twice."
+        "Records in flight at the stop are reprocessed after the next start. Their results may be "
+        "written twice."
     ),
     unless=(Fact.RESUMED,),
 )

@@ -61,7 +61,7 @@ class SkipRecords(StepBase):
         """Read where the group is now; refuse where that is not within the range."""
         at = committed(applier, self.group).get((self.topic, self.partition))
         if reason := outside(at.offset if at else None, self.first, self.next):
-            raise RefusedError(f"{self.group} on {self.topic}[{self.partition}]: {reason}")
+            raise RefusedError(f"group {self.group} on {self.topic}[{self.partition}]: {reason}")
         move = Move(topic=self.topic, partition=self.partition, was=at, to=Commit(offset=self.next))
         return {"moves": [asdict(move)]}
 
