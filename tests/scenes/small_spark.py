@@ -19,12 +19,16 @@ SMALL = {
 }
 
 
-def spark_tables(folder: Path, cluster: Cluster | None = None) -> str:
-    """Return the tables of headgate.toml for it; programs log their events below `folder`."""
-    master = cluster.master if cluster else "local[2]"
-    settings = SMALL | (cluster.config if cluster else {}) | event_log(folder)
-    lines = (f"{json.dumps(key)} = {json.dumps(value)}" for key, value in settings.items())
+def small_spark(master: str = "local[2]", **more: str) -> str:
+    """Return the tables of headgate.toml for it; `more` are further settings."""
+    lines = (f"{json.dumps(key)} = {json.dumps(value)}" for key, value in (SMALL | more).items())
     return "\n".join(("[spark]", f"master = {json.dumps(master)}", "[spark.config]", *lines, ""))
+
+
+def spark_tables(folder: Path, cluster: Cluster | None = None) -> str:
+    """Return the same for one whose programs log their events below `folder`."""
+    more = (cluster.config if cluster else {}) | event_log(folder)
+    return small_spark(cluster.master if cluster else "local[2]", **more)
 
 
 def submit_options() -> str:

@@ -14,18 +14,10 @@ from integration.conftest import Team, end_workers
 from integration.spark.driven import Driven
 from integration.spark.online_queries import JOBS
 from scenes.records import make_topic, read_all
+from scenes.small_spark import small_spark
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
-CONFIG = """
-[spark]
-master = "local[2]"
-[spark.config]
-"spark.sql.shuffle.partitions" = "2"
-"spark.driver.memory" = "768m"
-"spark.driver.extraJavaOptions" = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"spark.sql.codegen.wholeStage" = "false"
-"spark.sql.codegen.factoryMode" = "NO_CODEGEN"
-"""
+CONFIG = small_spark()
 
 
 class Orders(threading.Thread):

@@ -20,13 +20,10 @@ from headgate.model.registered_pipelines import Registry, SparkSettings
 from headgate.reprocess.steps.upgrade.run_beside import RunBeside
 from headgate.spark_jobs.batch_log import take_back, write_empty_batch
 from scenes.records import make_topic, read_all
+from scenes.small_spark import SMALL
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.driver.memory": "768m",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-}
+SETTINGS = SMALL | {"spark.sql.shuffle.partitions": "1"}
 NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 JOB = """
 from pyspark.sql import functions as F

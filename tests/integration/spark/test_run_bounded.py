@@ -18,19 +18,15 @@ from headgate.model.registered_pipelines import Registry, SparkSettings
 from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from integration.spark.bounded_query import SOURCE, counted, written
 from scenes.records import Writer, make_topic, read_all, write_history
+from scenes.small_spark import SMALL
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.driver.memory": "768m",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-}
 
 
 class Bounded:
     """A team's folder with the query, and the program run on it."""
 
-    def __init__(self, folder, bootstrap, topic, master="local[2]", config=SETTINGS):
+    def __init__(self, folder, bootstrap, topic, master="local[2]", config=SMALL):
         self.folder, self.bootstrap, self.topic = folder, bootstrap, topic
         self.reports, self.cancel, self.act = [], False, lambda report: None
         (folder / "bounded_orders.py").write_text(SOURCE)

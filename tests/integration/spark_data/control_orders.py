@@ -11,6 +11,8 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
+from scenes.small_spark import small_spark
+
 START = datetime(2026, 4, 1, tzinfo=UTC)
 RANGE = ("--from", "2026-04-01T00:00:00Z", "--until", "2026-05-01T00:00:00Z")
 
@@ -39,7 +41,7 @@ def register(team, function, more=""):
     team.register(
         f'[[pipeline]]\nname = "{function}"\nengine = "spark"\n'
         f'checkpoint = "checkpoint"\nentry_point = "control_queries:{function}"\n{more}',
-        '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+        small_spark(),
     )
     command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
     command += [f"control_queries:{function}", "--pipeline", function]

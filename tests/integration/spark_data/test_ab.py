@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from scenes.small_spark import small_spark
+
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 CODE = """
@@ -47,7 +49,7 @@ def pipeline(team, topic, produce, broker, monkeypatch):
     team.register(
         '[[pipeline]]\nname = "totals"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
         'entry_point = "totals:first"\n',
-        '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+        small_spark(),
     )
     command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
     command += ["totals:first", "--pipeline", "totals"]

@@ -11,6 +11,7 @@ import pytest
 from headgate.gateway.process.jars import delta_jars
 from headgate.gateway.spark.submit_job import DELTA
 from postgres_server import running_postgres
+from scenes.small_spark import small_spark
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 PASSWORD = "cmp-s3cr3t-value"
@@ -53,7 +54,7 @@ def team(tmp_path_factory, broker, postgres):
         f'[kafka]\nbootstrap_servers = "{broker}"\n'
         f'[jdbc.shop]\nurl = "jdbc:postgresql://127.0.0.1:{port}/{database}"\n'
         'user = "headgate"\npassword = "${SHOP_PASSWORD}"\n'
-        '[jdbc.gone]\nurl = "jdbc:postgresql://127.0.0.1:1/none"\nuser = "u"\n'
+        '[jdbc.gone]\nurl = "jdbc:postgresql://127.0.0.1:1/none"\nuser = "u"\n' + small_spark()
     )
     return folder
 

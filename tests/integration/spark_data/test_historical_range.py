@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from scenes.small_spark import small_spark
+
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)
 RECORDS, PARTITIONS = 6000, 3
@@ -66,7 +68,7 @@ def pipeline(team, month, monkeypatch, broker):
         team.register(
             f'[[pipeline]]\nname = "{function}"\nengine = "spark"\n'
             f'checkpoint = "checkpoint"\nentry_point = "history_queries:{function}"\n',
-            '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+            small_spark(),
         )
         command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
         command += [f"history_queries:{function}", "--pipeline", function]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from scenes.small_spark import small_spark
+
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)
 SINCE, UNTIL = "2026-04-01T06:00:00Z", "2026-04-01T18:05:00Z"
@@ -38,7 +40,7 @@ def pipeline(team, broker, topic, monkeypatch):
     team.register(
         '[[pipeline]]\nname = "sliding"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
         'entry_point = "history_queries:sliding"\n',
-        '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+        small_spark(),
     )
     command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
     command += ["history_queries:sliding", "--pipeline", "sliding"]

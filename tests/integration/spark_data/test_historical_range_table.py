@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from postgres_server import running_postgres
+from scenes.small_spark import small_spark
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -98,7 +99,7 @@ def shop(team, orders, postgres, monkeypatch, broker):
     team.register(
         '[[pipeline]]\nname = "hourly"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
         'entry_point = "history_queries:hourly"\n',
-        '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+        small_spark(),
         f'[jdbc.shop]\nurl = "{url}"\nuser = "writer"\npassword = "${{SHOP_PASSWORD}}"\n'
         '[jdbc.gone]\nurl = "jdbc:postgresql://127.0.0.1:1/none"\nuser = "u"\n'
         '[jdbc.other]\nurl = "jdbc:oracle:thin:@127.0.0.1/none"\n',

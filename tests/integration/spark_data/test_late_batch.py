@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from scenes.records import read_all
+from scenes.small_spark import small_spark
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2025, 4, 1, tzinfo=UTC)
@@ -97,7 +98,7 @@ def pipeline(team, year, monkeypatch, broker):
         team.register(
             f'[[pipeline]]\nname = "{function}"\nengine = "spark"\n'
             f'checkpoint = "checkpoint"\nentry_point = "late_queries:{function}"\n',
-            '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+            small_spark(),
         )
         command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
         command += [f"late_queries:{function}", "--pipeline", function]

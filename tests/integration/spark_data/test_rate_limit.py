@@ -14,6 +14,7 @@ from headgate.gateway.adapters.spark_jobs import SparkJobAdapter
 from headgate.model.registered_pipelines import Registry, SparkSettings
 from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from integration.spark_data.control_orders import RANGE, register, rows_of, write_orders
+from scenes.small_spark import SMALL
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 COUNT, RATE = 1500, 100
@@ -38,7 +39,7 @@ def check_rate(rows, began):
 
 def test_a_bounded_run_keeps_the_rate(team, orders, consume):
     register(team, "clocked")
-    spark = SparkSettings(master="local[2]", config={"spark.sql.shuffle.partitions": "2"})
+    spark = SparkSettings(master="local[2]", config=SMALL)
     context = RunContext(
         registry=Registry(path=team.config, spark=spark), home=team.folder / "home", run="r1",
         pause=time.sleep,

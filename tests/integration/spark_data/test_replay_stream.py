@@ -28,14 +28,10 @@ from integration.spark_data.streamed_orders import (
     write_orders,
 )
 from scenes.records import make_topic
+from scenes.small_spark import SMALL
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 DELAY = timedelta(hours=2)
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.driver.memory": "768m",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-}
 
 
 class Replayed:
@@ -47,7 +43,7 @@ class Replayed:
         code = Path(__file__).with_name("stream_queries.py").read_text()
         (folder / "stream_queries.py").write_text(code)
         self.configure()
-        spark = SparkSettings(master="local[2]", config=SETTINGS)
+        spark = SparkSettings(master="local[2]", config=SMALL)
         registry = Registry(path=str(folder / "headgate.toml"), spark=spark)
         self.context = RunContext(
             registry=registry, home=folder / "home", run="r1", pause=time.sleep

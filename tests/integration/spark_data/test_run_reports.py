@@ -15,6 +15,7 @@ from headgate.model.registered_pipelines import Registry, SparkSettings
 from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from headgate.reprocess.run_report import counts_of
 from integration.spark_data.control_orders import RANGE, START, register, rows_of, write_orders
+from scenes.small_spark import SMALL
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 COUNT = 400
@@ -74,7 +75,7 @@ def test_a_bounded_run_counts_rows_that_the_watermark_dropped(team, orders, brok
         producer.produce(os.environ["ORDERS_TOPIC"], json.dumps(late), partition=0)
     assert producer.flush(30) == 0
     kept = {}
-    spark = SparkSettings(master="local[2]", config={"spark.sql.shuffle.partitions": "2"})
+    spark = SparkSettings(master="local[2]", config=SMALL)
     context = RunContext(
         registry=Registry(path=team.config, spark=spark), home=team.folder / "home", run="r1",
         pause=time.sleep, keep=kept.__setitem__,

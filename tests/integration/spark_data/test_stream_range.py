@@ -18,6 +18,7 @@ import pytest
 from integration.conftest import worker_pids
 from integration.spark_data.streamed_orders import HOUR, numbers, write_orders
 from scenes.records import make_topic
+from scenes.small_spark import small_spark
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 SINCE, UNTIL = "2026-04-01T12:00:00Z", "2026-04-02T18:00:00Z"
@@ -36,7 +37,7 @@ def pipeline(team, broker, unique):
         team.register(
             f'[[pipeline]]\nname = "{function}"\nengine = "spark"\n'
             f'checkpoint = "checkpoint"\nentry_point = "stream_queries:{function}"\n',
-            '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+            small_spark(),
         )
         command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
         command += [f"stream_queries:{function}", "--pipeline", function]
