@@ -57,8 +57,8 @@ def _by_watch(
     if len(ids) == 1 and found.query_id not in ids and version and version.query_id in ids:
         yield (
             f"checkpoint {found.location} belongs to query {found.query_id}, but headgate.watch "
-            f"and the stored version report query {_named(ids)}. {_CORRECT}, or start the query "
-            "once"
+            f"and the stored version report query {_named(ids)}. {_CORRECT}. If the path is "
+            "correct, start the query once, so that headgate.watch reports its new id"
         )
 
 

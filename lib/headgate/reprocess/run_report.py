@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.text.numbers import plural
+
 NUMBERS = {
     "read": "Records read",
     "late": "Late records",
@@ -123,7 +125,10 @@ def times_of(facts: Mapping[str, Any]) -> dict[str, float]:
 def notes_of(facts: Mapping[str, Any], outcome: str, attempts: Sequence[int]) -> Iterable[str]:
     """Yield what must be known to read the numbers of a program."""
     if missing := facts.get("uncounted_batches"):
-        yield f"batches without counts, because the program was killed after them: {missing}"
+        yield (
+            f"the counts of {plural(missing, 'batch')} are missing, because the program was killed "
+            "before it saved them"
+        )
     if outcome != "done" and counts_of(facts):
         yield f"the program {'failed' if outcome == 'failed' else 'stopped'} before its end"
     if len(attempts) > 1:

@@ -220,7 +220,7 @@ def test_commits_without_offsets_are_taken_back(copy_of):
         (folder / "offsets" / str(batch)).unlink()
     looked = looked_at(folder)
     assert ("commits/3", True) in paths(looked) and ("commits/4", True) in paths(looked)
-    assert "batch 3 and all later batches are reprocessed (2 in total)" in looked.issues[0].risk
+    assert "the query reprocesses 2 batches, starting with batch 3" in looked.issues[0].risk
 
 
 def test_the_entry_before_the_newest_is_written_anew(copy_of):

@@ -115,8 +115,8 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
         what=what,
         edits=_removed([f"commits/{b}" for b in gone]),
         risk=(
-            f"batch {gone[0]} and all later batches are reprocessed ({len(gone)} in total): the "
-            "sink gets duplicates, unless it overwrites by key"
+            f"the query reprocesses {plural(len(gone), 'batch')}, starting with batch {gone[0]}: "
+            "the sink gets duplicates, unless it overwrites by key"
         ),
     )
 
@@ -132,7 +132,7 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         return CheckpointIssue(
             code="offsets-back",
             what=(
-                f"{went_back}: the topic was recreated, so the query fails again on the next start"
+                f"{went_back}. The topic was recreated, so the query fails again on the next start"
             ),
             scenario="new-checkpoint",
         )

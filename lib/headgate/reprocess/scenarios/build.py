@@ -164,7 +164,7 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         if n not in now.preconditions
     ]
     if not found and before.hash != now.hash:
-        found = ["a new plan would have other steps"]
+        found = ["a new plan would have other steps than the earlier plan"]
     approved, counted = approved_counts(before), _counts(now)
     grown = ((w, approved[w], counted.get(w)) for w in approved)
     return (*found, *(f"{n} records would now be {w}, but only {a} were approved"

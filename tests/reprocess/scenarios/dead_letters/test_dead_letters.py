@@ -160,7 +160,7 @@ def summary(**decided):
         (World(), {"to": "retry"}, "create it with --create-topic"),
         (World(), {"partitions": ["7"]}, "topic dead has no partition 7"),
         (World(Summary()), {}, "no records that can be read"),
-        (World(summary(UNSELECTED=4)), {}, "none of the 4 records of dead is selected"),
+        (World(summary(UNSELECTED=4)), {}, "no record of dead is selected (4 records read)"),
         (World(summary(ALREADY=4)), {}, "--again to redrive them once more"),
         (World(summary(GUARDED=4)), {}, "raise --max-attempts"),
         (World(summary(NO_TARGET=4)), {}, "choose a topic with --to"),

@@ -108,7 +108,7 @@ def plan(found, *, times=TIMES, scenario="historical-range", **options):
 def test_a_batch_is_the_default_where_operators_mean_the_same():
     made = plan(version(HOURLY))
     assert made.steps[0].stream is None
-    said = "as a batch, because all operators of the query have the same results in a batch"
+    said = "all operators of the query have the same results in a batch as in a stream"
     assert said in made.risks[1]
     assert made.steps[0].job().program == "replay_query"
 
@@ -140,7 +140,7 @@ def test_operators_that_only_a_stream_has_choose_it(kind, word):
     assert "pass --warm-up" in plan(found).blockers[0]
     made = plan(found, warm_up="1h")
     assert made.steps[0].stream == {"max_records": 100_000, "keys": []}
-    assert any(f"in a batch, the results of {word} would differ" in r for r in made.risks)
+    assert any(f"the results of {word} would be different in a batch" in r for r in made.risks)
     blocked = plan(found, warm_up="1h", **{"as": "batch"})
     assert blocked.blockers[0].startswith(f"--as batch: the query uses {word}, and in a batch")
 

@@ -129,8 +129,8 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
     elif not _has_limit(request):
         count = "all unread records" if unread is None else plural(sum(unread.values()), "record")
         yield (
-            "Headgate doesn't know a `maxOffsetsPerTrigger` for each source of the query. Without "
-            f"a limit, the first batch has {count}, which can exceed memory. Pass --max-records"
+            "at least one source of the query has no known `maxOffsetsPerTrigger`. Without "
+            f"this limit, the first batch has {count}, which can exceed memory. Pass --max-records"
         )
     if request.version is not None and request.version.watermarks:
         yield (

@@ -215,8 +215,8 @@ def _boundary(move: Move) -> Iterator[str]:
     if move.out.is_exact:
         yield (
             f"records in {topics} with a timestamp from {at} on are replaced. No record is "
-            f"missing or counts twice if all clocks agree and only {move.member.name} writes to "
-            f"{topics}"
+            f"missing or counts twice if the clocks of all machines agree and only "
+            f"{move.member.name} writes to {topics}"
         )
     else:
         yield (

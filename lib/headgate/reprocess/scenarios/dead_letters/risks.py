@@ -40,13 +40,16 @@ def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> st
     selected = summary.read - summary.count(Decision.UNSELECTED)
     if not selected:
         return (
-            f"none of the {plural(summary.read, 'record')} of {topic} is selected: change "
+            f"no record of {topic} is selected ({plural(summary.read, 'record')} read): change "
             "--exception, --source-topic, --partitions, --from or --until"
         )
     if summary.count(Decision.NO_TARGET) or left:
         why = "; ".join(f"{name}: {reason}" for name, reason in sorted(left.items()))
         said = why or "no header says where the records failed"
-        return f"no record of {topic} has a target topic ({said}): choose a topic with --to"
+        return (
+            f"no record of {topic} can be redriven to the topic where it failed ({said}): choose a "
+            "topic with --to"
+        )
     already, guarded = summary.count(Decision.ALREADY), summary.count(Decision.GUARDED)
     done = f"already redriven by an earlier run: {plural(already, 'record')} of {topic}"
     stuck = f"redriven {chosen.max_attempts} times without success: {plural(guarded, 'record')}"

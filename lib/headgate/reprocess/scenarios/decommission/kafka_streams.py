@@ -115,8 +115,8 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     if shapes and seen.wish.back_up:
         yield (
             f"an undo restores the records of {name_list(shapes)} from backup topics (prefix "
-            "headgate-backup-RUN-), with other offsets. Keep these backup topics as long as you "
-            "may need the undo"
+            "headgate-backup- and the run id). The records get new offsets. Keep these backup "
+            "topics as long as you may need the undo"
         )
     elif shapes:
         yield (

@@ -103,7 +103,8 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
 def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
     yield (
         "the checkpoint and its state move to a backup folder next to the checkpoint. An undo "
-        "restores both byte for byte, as long as the backup is kept ([runs] keep_snapshots)"
+        "restores both byte for byte, as long as Headgate keeps the backup (`keep_snapshots` "
+        "under [runs] in headgate.toml)"
     )
     if strange := _other_groups(request):
         yield (

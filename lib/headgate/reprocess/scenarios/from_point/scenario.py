@@ -261,7 +261,8 @@ OPTIONS = (
     Option(
         name="past-retention",
         ask="Start later if records at that time are past retention?",
-        help="If records at that time may be past retention, start at the first remaining record.",
+        help="If records at that time may be past retention in some partitions, start there at "
+        "the first remaining record (default: the plan is blocked).",
         kind=Kind.FLAG,
         after=("to-datetime", "by-duration"),
     ),

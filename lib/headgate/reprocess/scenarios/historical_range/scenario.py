@@ -285,8 +285,8 @@ SCENARIO = Scenario(
         Option(
             name="from",
             ask="From which event time on should results be computed?",
-            help="Start of the range (included). Headgate compares it with the window start of a "
-            "result, or with the event time of a result without a window.",
+            help="Start of the range (included). A result belongs to the range by its window "
+            "start, or by its event time if it has no window.",
             metavar="TIME",
             required=True,
         ),
@@ -301,7 +301,7 @@ SCENARIO = Scenario(
             name="to",
             ask="Write the results to which folder, topic or table?",
             help="Absolute path of the folder for the results, kafka:TOPIC for a topic, or "
-            "jdbc:NAME.TABLE for a table of the database [jdbc.NAME].",
+            "jdbc:NAME.TABLE for a table of the database under [jdbc.NAME] in headgate.toml.",
             metavar="FOLDER|kafka:TOPIC|jdbc:NAME.TABLE",
             required=True,
         ),
@@ -309,8 +309,8 @@ SCENARIO = Scenario(
             name="keys",
             ask="Which columns identify a result?",
             help="Key column of a result. If --to is a table, results replace the rows with the "
-            "same keys. For a stream in update mode (COLUMN or value.FIELD), the run keeps only "
-            "the last row of each key. Can be repeated.",
+            "same keys. If the run is a stream in update mode, it keeps only the last row of each "
+            "key, and the column can be value.FIELD, a field of JSON in value. Can be repeated.",
             kind=Kind.MANY,
             metavar="COLUMN",
         ),

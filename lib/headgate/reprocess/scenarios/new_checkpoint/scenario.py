@@ -90,8 +90,8 @@ OPTIONS = (
         name="source",
         ask="Which old source does each new source continue?",
         help=(
-            "Old source that a new source continues, by number or name: 0=1, orders=0, 0=0,1 "
-            "(merges two), 2=new (continues none). Can be repeated."
+            "Old source that a new source continues, as NEW=OLD by number or name: 0=1, orders=0, "
+            "0=0,1 (merges two), 2=new (continues none). Can be repeated."
         ),
         kind=Kind.MANY,
         metavar="NEW=OLD",

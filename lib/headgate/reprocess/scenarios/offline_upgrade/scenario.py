@@ -72,8 +72,9 @@ OPTIONS = (
     ),
     Option(
         name="fail-on",
-        ask="Which findings fail the check?",
-        help=f"Findings that fail the check, as in `headgate diff` (default {','.join(FAIL_ON)}).",
+        ask="Which outcomes fail the check?",
+        help="Outcomes that fail the check, separated by commas (default "
+        f"{','.join(FAIL_ON)}). With none, the check never fails.",
         metavar="LIST",
         engines=_JUDGED,
     ),

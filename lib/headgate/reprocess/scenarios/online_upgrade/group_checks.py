@@ -226,9 +226,9 @@ def _duplicate_risks(pair: Pair) -> Iterator[str]:
     old, new = pair.old, pair.new
     if pair.is_streams:
         yield (
-            f"{new.name} is stopped first, then {old.name}. Consumers get the results of records "
-            f"that {old.name} processes between both stops twice. The run reports the number of "
-            "these records"
+            f"{new.name} is stopped before {old.name}. If {old.name} processes records in between, "
+            "consumers get the results of these records twice. The run reports the maximum number "
+            "of such records"
         )
         return
     yield (

@@ -152,8 +152,9 @@ OPTIONS = (
     ),
     Option(
         name="fail-on",
-        ask="Which findings fail the check?",
-        help=f"Findings that fail the check, as in `headgate diff` (default {','.join(FAIL_ON)}).",
+        ask="Which outcomes fail the check?",
+        help="Outcomes that fail the check, separated by commas (default "
+        f"{','.join(FAIL_ON)}). With none, the check never fails.",
         metavar="LIST",
         engines=_SPARK,
     ),
@@ -183,8 +184,8 @@ SCENARIO = Scenario(
         Engine.KAFKA_STREAMS: needs(
             _STOP_START,
             _BESIDE,
-            note="Results of records that the old version processes between both stops are "
-            "written twice.",
+            note="The new version stops shortly before the old version. Results of records that "
+            "the old version processes in between are written twice.",
         ),
         Engine.CONSUMER_GROUP: needs(
             _STOP_START,

@@ -64,7 +64,7 @@ def build(request: PlanRequest) -> Plan:
 def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
     """Say what --beyond can be, with the last known positions."""
     said = (
-        f"the committed offset of {_named(astray.beyond)} is after the latest offset. If the topic "
+        f"the committed offset is after the latest offset: {_named(astray.beyond)}. If the topic "
         "was recreated, choose --beyond=beginning. If the newest records were lost, choose "
         "--beyond=end"
     )

@@ -104,7 +104,7 @@ def _numbered(
         return Choice(same)
     if point is not None:
         return Choice(point.as_batch, point)
-    return f"batch {number} isn't in both the offset log and the commit log; {reach(batches, own)}"
+    return f"batch {number} is missing from the offset log or the commit log; {reach(batches, own)}"
 
 
 def reach(batches: Sequence[LoggedBatch], points: Sequence[RestorePoint]) -> str:

@@ -32,7 +32,7 @@ GONE = says(
 REFILLS = says(
     Fact.BACKED_UP,
     undo=(
-        "An undo deletes the new records in {to} and restores the old records, with other offsets."
+        "An undo deletes the new records in {to} and restores the old records, with new offsets."
     ),
 )
 NEW = says(

@@ -45,7 +45,8 @@ KEEP_INTERNAL = Option(
 BACK_UP = Option(
     name="back-up-internal",
     ask="Back up the state for an undo?",
-    help="Copy changelogs and in-flight records to backup topics; an undo restores them.",
+    help="Copy changelogs and the unread records of repartition topics to backup topics; an undo "
+    "restores them.",
     kind=Kind.FLAG,
     engines=_STREAMS,
 )

@@ -121,8 +121,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("online-upgrade", _STREAMS): Declared(
         statements=(
             says(
-                run="No result is lost. Results of records that {name} processes between both "
-                "stops are written twice."
+                run="No result is lost. The new version stops before {name}. Results of records "
+                "that {name} processes in between are written twice."
             ),
             said.STAYS,
             said.BACK_TO_SWITCH,

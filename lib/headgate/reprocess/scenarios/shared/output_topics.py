@@ -38,7 +38,7 @@ OPTIONS = (
         name="outputs",
         ask="What happens to the existing outputs?",
         help="Existing outputs: keep them and write to them (keep, the default), empty them first "
-        "(empty), or keep them and write to new topics (new).",
+        "(empty), or keep them and write to new topics or a new folder (new).",
         kind=Kind.CHOICE,
         choices=tuple(how.value for how in How),
         engines=_ENGINES,
@@ -314,13 +314,14 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
     elif found.topics:
         yield (
             f"an undo deletes the new records of {names}. It restores the old records from backup "
-            "topics (prefix headgate-backup-RUN-), with other offsets. Keep these backup topics "
-            "as long as you may need the undo"
+            "topics (prefix headgate-backup- and the run id), with new offsets. Keep these backup "
+            "topics as long as you may need the undo"
         )
     if found.folder:
         yield (
             f"the old files of {found.folder} move to a backup folder next to it. An undo restores "
-            "them, as long as the backup is kept ([runs] keep_snapshots)"
+            "them, as long as Headgate keeps the backup (`keep_snapshots` under [runs] in "
+            "headgate.toml)"
         )
 
 

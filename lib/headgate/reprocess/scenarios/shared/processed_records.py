@@ -90,8 +90,8 @@ def operators_as_batch(request: PlanRequest, version: Version) -> list[str]:
     if not others:
         return []
     return [
-        f"the query uses {name_list(others)}: in a batch, its results would differ. Use from-point "
-        "or rewind"
+        f"the query uses {name_list(others)}: in a batch, its results would differ from those of "
+        "the stream. Use from-point or rewind"
     ]
 
 

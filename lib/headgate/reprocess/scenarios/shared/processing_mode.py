@@ -23,7 +23,7 @@ AS = Option(
     name="as",
     ask="Process the records as a batch or as a stream?",
     help="How Spark processes the records (default: as a batch if all operators have the same "
-    "results in a batch, else as a stream).",
+    "results in a batch as in a stream, else as a stream).",
     kind=Kind.CHOICE,
     choices=(BATCH, STREAM),
 )
@@ -112,7 +112,10 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
     asked = request.options.get("as")
     others = name_list(other_in_batches(version))
     if asked == BATCH and others:
-        reason = f"--as batch: the query uses {others}, and in a batch its results would differ"
+        reason = (
+            f"--as batch: the query uses {others}, and in a batch its results would differ from "
+            "those of the stream"
+        )
         return ProcessingMode(
             stream=None, why="", blockers=(f"{reason}. Use --as stream, or omit the option",)
         )
@@ -121,7 +124,7 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
     mode = _output_mode(version)
     why = "you passed --as stream"
     if others:
-        why = f"in a batch, the results of {others} would differ"
+        why = f"the results of {others} would be different in a batch"
     blockers = []
     if mode == "update" and not keys and any(o.kind in _AGGREGATES for o in version.stateful or ()):
         blockers.append(
@@ -135,7 +138,7 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
 
 
 def _as_batch(request: PlanRequest, asked: str | None) -> ProcessingMode:
-    why = "all operators of the query have the same results in a batch"
+    why = "all operators of the query have the same results in a batch as in a stream"
     if asked:
         why = "you passed --as batch"
     blockers = []

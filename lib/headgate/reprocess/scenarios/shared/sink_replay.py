@@ -195,10 +195,10 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
 def _foreach(request: PlanRequest, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"the function of {request.pipeline.name} processes {again} a second time, with "
-            "other records per batch. If the function skips batch numbers that it has already "
-            "processed, rows are lost. Otherwise the function writes duplicates, unless it "
-            "overwrites by key",
+            f"the function of {request.pipeline.name} processes the records of {again} a second "
+            "time, and the batches may be divided differently. If the function skips batch numbers "
+            "that it has already processed, rows are lost. Otherwise the function writes "
+            "duplicates, unless it overwrites by key",
         ),
         new_query_id=new_id,
     )

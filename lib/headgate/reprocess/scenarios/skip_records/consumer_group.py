@@ -97,8 +97,8 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
         f"{request.pipeline.name} skips offsets {span.begin} to {span.end - 1} of "
         f"{span.topic}[{span.partition}]: these records are missing in its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
-        "stays in a backup topic (prefix headgate-backup-RUN-) until you delete it, even after an "
-        "undo",
+        "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "
+        "even after an undo",
         (
             "an undo restores the group's offset before the skipped records. The group then "
             "reprocesses the skipped records and all later records"

@@ -171,8 +171,8 @@ def _reason(cut: _Cut) -> str | None:
             return None
         return (
             f"uncommitted batch {cut.begun} ends at offset {cut.to}, before the range to skip. "
-            "Start the query, let it reach the range, then plan again. Or start the range before "
-            f"offset {cut.to}: Headgate then skips all records from that offset on"
+            "Start the query, let it reach the range, then plan again. Or choose a range that "
+            f"starts before offset {cut.to}. Headgate then skips all records of that range"
         )
     return outside(cut.at, span.begin, span.end)
 
@@ -260,15 +260,15 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
         f"{name} skips offsets {span.begin} to {span.end - 1} of {span.topic}[{span.partition}]: "
         "these records are missing from its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
-        "stays in a backup topic (prefix headgate-backup-RUN-) until you delete it, even after an "
-        "undo",
+        "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "
+        "even after an undo",
         "an undo restores the checkpoint from before the skipped records: output since the run "
         "stays in the sink and is written a second time",
     ]
     if cut.begun is not None:
         risks.append(
-            f"batch {cut.begun} gets other start and end offsets. If the query has a watermark, "
-            "the query may then drop other late records"
+            f"the run changes the start and end offsets of batch {cut.begun}. If the query has a "
+            "watermark, this can change which late records the query drops"
         )
     if cut.part is not None:
         risks.append(

@@ -31,8 +31,8 @@ class MoveToBackup(StepBase):
 
     def describe(self) -> str:
         return (
-            f"move the {self.what} {self.folder} to a backup folder next to it (kept until you "
-            "delete it)"
+            f"move the {self.what} {self.folder} to a backup folder next to it (deleted after "
+            "`keep_snapshots` under [runs] in headgate.toml)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

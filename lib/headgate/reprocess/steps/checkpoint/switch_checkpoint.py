@@ -141,8 +141,8 @@ class SwitchToOldCheckpoint(StepBase):
         return (
             OUTPUT_STAYS,
             (
-                f"Headgate keeps the new checkpoint {self.place} until it removes the snapshots of "
-                "the run ([runs] keep_snapshots)"
+                f"Headgate keeps the new checkpoint {self.place}, and deletes it with the "
+                "snapshots of the run (`keep_snapshots` under [runs] in headgate.toml)"
             ),
         )
 

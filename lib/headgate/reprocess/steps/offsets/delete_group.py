@@ -112,9 +112,8 @@ class RestoreGroup(StepBase):
             return ()
         return (
             (
-                f"the undo doesn't restore the offsets of group {self.group} on "
-                f"{name_list(lost)}: the topic was deleted or recreated, so its records have "
-                "other offsets"
+                f"the undo doesn't restore the offsets of group {self.group} on topics that were "
+                f"deleted or recreated since the run: {name_list(lost)}"
             ),
         )
 

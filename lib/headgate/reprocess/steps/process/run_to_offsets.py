@@ -292,12 +292,15 @@ class _Wait:
     def said(self) -> str:
         """Return where the first partitions are, and where they are to be."""
         parts = sorted(self._bounds)
-        shown = ", ".join(
-            f"{t}-{n}: offset {self._at.get((t, n), 'none')} of {self._bounds[t, n]}"
-            for t, n in parts[:SHOWN_PARTITIONS]
-        )
+        shown = ", ".join(map(self._shown, parts[:SHOWN_PARTITIONS]))
         more = len(parts) - SHOWN_PARTITIONS
         return shown + (f" and {more} more" if more > 0 else "")
+
+    def _shown(self, part: Part) -> str:
+        """Return the committed offset of a partition and the offset at which the run ends."""
+        at, end = self._at.get(part), self._bounds[part]
+        reached = f"no committed offset (end: {end})" if at is None else f"offset {at} of {end}"
+        return f"{part[0]}-{part[1]}: {reached}"
 
 
 def _ends(topics: Mapping[str, Topic]) -> dict[Part, int]:

@@ -40,7 +40,7 @@ class VerifyOutput(StepBase):
     old: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        location = name_list(self.new) if self.new else "another output"
+        location = name_list(self.new) if self.new else "a new output"
         return f"verify that {self.pipeline} writes to {location}{self._not_to}"
 
     @property
@@ -96,7 +96,7 @@ class VerifyOutput(StepBase):
         applier.note(f"{seen.told_by} reports that {self.pipeline} writes to {seen.place}")
 
     def _error(self, applier: Applier, why: str) -> StepError:
-        location = name_list(self.new) if self.new else "another output"
+        location = name_list(self.new) if self.new else "a new output"
         return StepError(
             f"{self.pipeline} does not write to {location}: {why}. Run `headgate undo "
             f"{applier.run}`, change the output of {self.pipeline}, then plan again"

@@ -62,7 +62,7 @@ class RestoreRecords(StepBase):
             return ()
         risks = [
             f"records restored to {name_list(backup)} get new offsets. Offsets that are stored "
-            "outside Kafka then point to other records"
+            "outside Kafka no longer match these records"
         ]
         held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [

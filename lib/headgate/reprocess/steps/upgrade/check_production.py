@@ -89,7 +89,7 @@ class CheckProduction(StepBase):
         if is_reset:
             raise RefusedError(
                 f"conflict: {self.pipeline} was reset or rewound after its checkpoint was "
-                f"copied. Batch {number} now ends at other offsets. {_AGAIN}"
+                f"copied. Batch {number} no longer exists with the copied offsets. {_AGAIN}"
             )
 
     def verify(self, applier: Applier, was: PriorState) -> None:

@@ -79,7 +79,7 @@ class CompareVersions(StepBase):
         """Wait, compare, keep the result with the run, and end the run if it differs."""
         old, new = self._versions
         begin, inputs = _parts(was["output"]), _parts(was["inputs"])
-        applier.note(f"waiting until {self.new} has processed the records up to now")
+        applier.note(f"waiting until {self.new} has processed all records that the inputs now have")
         wait_until_read(applier, new, inputs)
         inner_begin = latest(applier, [self.topic])
         applier.note(f"waiting for {self.seconds} s, while both versions write results")
