@@ -149,5 +149,5 @@ def test_doctor_fails_where_two_pipelines_use_one_checkpoint(query, tmp_path):
     for name, other in (("rows", "twin"), ("twin", "rows")):
         check = found[f"checkpoint of {name}"]
         assert check.state is State.FAILED
-        assert f"{other} is registered with the same" in check.message
+        assert f"{other} and {name} are registered with the same" in check.message
         assert check.remedy == "give each pipeline its own `checkpoint` in headgate.toml"

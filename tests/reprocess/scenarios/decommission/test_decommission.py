@@ -132,8 +132,8 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
     here.registry = replace(here.registry, pipelines=(pipeline, twin))
     shared = build_plan("decommission", "q", here.applier())
     assert shared.blockers == (
-        f"twin is registered with the same group {group}, so Headgate doesn't delete the group: "
-        "remove one of the two registrations from headgate.toml",
+        f"twin and q are registered with the same group {group}, so Headgate doesn't delete the "
+        "group: remove one of the two pipelines from headgate.toml",
     )
 
 
@@ -177,7 +177,7 @@ def test_a_shared_checkpoint_stays(lab):
     twin = replace(here.registry.pipelines[0], name="twin")
     here.registry = replace(here.registry, pipelines=(*here.registry.pipelines, twin))
     plan = build_plan("decommission", "q", here.applier())
-    assert any("twin is registered with the same checkpoint" in r for r in plan.blockers)
+    assert any("twin and q are registered with the same checkpoint" in r for r in plan.blockers)
 
 
 @pytest.mark.kafka
@@ -209,7 +209,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     theirs = Pipeline(name="other", engine=Engine.CONSUMER_GROUP, group=group)
     here.registry = replace(here.registry, pipelines=(mine, theirs))
     refused = build_plan("decommission", "q", here.applier())
-    assert any("other is registered with the same group" in r for r in refused.blockers)
+    assert any("are registered with the same group" in r for r in refused.blockers)
 
 
 def test_a_group_that_only_the_querys_sources_name_stays(lab):

@@ -127,7 +127,7 @@ REFUSED = [
     (of_spark(commands=Commands(status="s")), "its status is unknown"),
     (
         of_spark(others=(Pipeline(name="twin", engine=Engine.SPARK, checkpoint="/ck"),)),
-        "twin is registered with the same checkpoint /ck",
+        "twin and q are registered with the same checkpoint /ck",
     ),
     (
         of_spark(found=Checkpoint(location="/ck", query_id="q", fixed="it is a mount")),

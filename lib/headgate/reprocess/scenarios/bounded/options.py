@@ -34,7 +34,10 @@ def end_risks(request: PlanRequest) -> list[str]:
     """Say whether the pipeline runs after the run."""
     pipeline = request.pipeline
     if request.options.get("start-after"):
-        return [f"{pipeline.name} is started after the run, and processes later records"]
+        return [
+            f"{pipeline.name} starts at the end of the run, and processes the records after the "
+            "end offsets of the run"
+        ]
     return [f"{pipeline.name} stays stopped after the run{_suspended(pipeline)}"]
 
 

@@ -71,8 +71,9 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
     for other in inspector.processes.pipelines():
         if other.name != pipeline.name and other.group == group.id:
             yield (
-                f"{other.name} is registered with the same group {group.id}, so Headgate doesn't "
-                "delete the group: remove one of the two registrations from headgate.toml"
+                f"{other.name} and {pipeline.name} are registered with the same group {group.id}, "
+                "so Headgate doesn't delete the group: remove one of the two pipelines from "
+                "headgate.toml"
             )
 
 

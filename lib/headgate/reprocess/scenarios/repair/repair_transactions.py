@@ -52,9 +52,9 @@ def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
         return None
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
-        "Consumers with isolation.level=read_committed wait until an open transaction ends: "
-        f"{', '.join(names[:_SHOWN])}{more}. If its producer no longer runs, abort the "
-        "transaction with --abort-transaction"
+        "Consumers with isolation.level=read_committed wait until the open transactions end: "
+        f"{', '.join(names[:_SHOWN])}{more}. If the producer of a transaction no longer runs, "
+        "abort the transaction with --abort-transaction"
     )
 
 

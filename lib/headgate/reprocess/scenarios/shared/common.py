@@ -166,8 +166,8 @@ def shared_checkpoint(pipeline: Pipeline, inspector: Inspector) -> list[str]:
         if p.name != pipeline.name and p.checkpoint and place(p.checkpoint) == mine
     ]
     return [
-        f"{name} is registered with the same checkpoint {mine}: give each pipeline its own "
-        "checkpoint, or remove one pipeline"
+        f"{name} and {pipeline.name} are registered with the same checkpoint {mine}: give each "
+        "pipeline its own checkpoint, or remove one pipeline from headgate.toml"
         for name in others
     ]
 

@@ -169,7 +169,10 @@ REDRIVE = (
         run="{name} processes the redriven records like new records. Side effects of their first "
         "attempt may happen twice.",
     ),
-    says(run="Records stay in the dead letter topic. A later run does not redrive them again."),
+    says(
+        run="Records stay in the dead letter topic. A later run redrives them again only with "
+        "--again."
+    ),
     says(
         undo=(
             "Records in an existing topic can't be removed. Only a retry topic that the run "
