@@ -129,8 +129,8 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
     if unread and not pair.starts_earliest:
         yield (
             f"group {pair.old.group} has no committed offset for {name_list(unread)}, so the "
-            "first offset of the new version there is unknown. Wait until the group has committed "
-            "an offset"
+            "first offset of the new version in these partitions is unknown. Wait until the group "
+            "has committed offsets for them"
         )
 
 

@@ -177,7 +177,7 @@ def _sink_blockers(request: PlanRequest) -> Iterator[str]:
     if sink is None or sink.format is None:
         yield (
             "Headgate doesn't know where the running version writes. Store a version with its "
-            "sink: `headgate capture MODULE:FUNCTION --pipeline NAME`"
+            f"sink: `headgate capture MODULE:FUNCTION --pipeline {request.pipeline.name}`"
         )
     elif sink.format != "kafka":
         yield (

@@ -40,7 +40,7 @@ def build(request: PlanRequest) -> Plan:
     elif not group.is_inactive and pipeline.commands.stop is None:
         blockers.append(active_reason(inspector, group.id))
     if not blockers and (reason := outside(position, span.begin, span.end)):
-        blockers.append(f"{group.id} on {span.topic}[{span.partition}]: {reason}")
+        blockers.append(f"group {group.id} on {span.topic}[{span.partition}]: {reason}")
     if span.topic not in topics or not topics[span.topic].id:
         return request.block(*blockers)
     over = SkipRecords(

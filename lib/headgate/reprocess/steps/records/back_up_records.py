@@ -199,7 +199,9 @@ def _shown(digests: Mapping[int, Digest]) -> str:
     found: Iterable[Digest] = digests.values()
     count, size = sum(d.records for d in found), sum(d.bytes for d in digests.values())
     hashes = ", ".join(f"{n}: {d.hash[:12]}" for n, d in sorted(digests.items()) if d.records)
-    return f"{plural(count, 'record')}, {size} bytes" + (f" ({hashes})" if hashes else "")
+    return f"{plural(count, 'record')}, {size} bytes" + (
+        f" (hash by partition: {hashes})" if hashes else ""
+    )
 
 
 def _offsets(span: Span) -> str:

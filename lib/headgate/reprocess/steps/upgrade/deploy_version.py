@@ -152,7 +152,10 @@ class DeployVersion(StepBase):
 
     def describe(self) -> str:
         if self.command is None:
-            return f"skip the deployment: {self.after} is already deployed"
+            return (
+                f"run no deploy command: {self.after} is already deployed, or the start command "
+                "deploys it"
+            )
         return f"deploy {self.after} with `{self.command}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -142,7 +142,8 @@ class VerifyVersion(StepBase):
             now = committed(applier, group)
             has_members = bool(applier.kafka.group(group).members)
             if has_members and (now != before or not _lags(applier, group)):
-                applier.note(f"group {group} has members and continues to read")
+                how = "continues to read" if now != before else "has no unread records"
+                applier.note(f"group {group} has members and {how}")
                 return
             wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS and now == before:
