@@ -132,7 +132,7 @@ def test_the_target_is_part_of_what_is_approved():
     (step,) = plan(world, version=version, every="1h").steps
     assert step.schedule.approved["target"] == "parquet /out"
     assert step.describe().endswith(
-        "every 1 hour; one run for all missed ticks of the schedule, target parquet /out"
+        "every 1 hour; one run for all missed ticks of the schedule, output: parquet /out"
     )
     (step,) = plan(world, every="1h").steps
     assert step.schedule.approved["target"] is None

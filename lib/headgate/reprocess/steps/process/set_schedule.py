@@ -38,7 +38,7 @@ class SetSchedule(StepBase):
         limits, target = self.schedule.limits, self.schedule.approved.get("target")
         more = [_MISSED[self.schedule.missed]]
         more += [f"at most {limits} per run"] if limits else []
-        more += [f"target {target}"] if target else []
+        more += [f"output: {target}"] if target else []
         return (
             f"set schedule of {self.pipeline}: {self.before} -> {self.schedule.when}; "
             f"{', '.join(more)}"

@@ -17,7 +17,7 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteDeadLetters(StepBase):
-    """Write each record that an earlier step left out to the dead letter topic, once in a run.
+    """Write the records that an earlier step left out to the dead letter topic, each only once.
 
     Each has Kafka Connect's headers with its topic, partition, offset and error. `topics` has the
     `id` and `partitions` of the topic and of those that the records are from. A resumed run writes

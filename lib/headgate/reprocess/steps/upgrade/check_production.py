@@ -22,7 +22,7 @@ _AGAIN = "Run `headgate plan` again"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckProduction(StepBase):
-    """Check for conflicts: the running version, its checkpoint and its output topic.
+    """Check that the running version, its checkpoint and its output topic have not changed.
 
     `running` and `version` are the fingerprints of the running and of the new version when the plan
     was made, `approved` the findings that it showed. `sink` has `id` and `partitions` of the output
