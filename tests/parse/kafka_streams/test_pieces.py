@@ -149,7 +149,9 @@ def test_contradictions_are_said():
     assert any("Headgate uses file0 and ignores file1" in w for w in warnings)
     said = "setting application.id is app in file2, but b in file3: Headgate uses app"
     assert said in warnings
-    assert any("input in has 2 partitions in the first list, but 3" in w for w in warnings)
+    assert any(
+        "input in has 2 partitions in the first list of inputs, but 3" in w for w in warnings
+    )
     orphan = [*INTERNAL, {**INTERNAL[0], "name": "app-old-changelog"}]
     said = read(DESCRIBED, CONFIG, orphan).warnings
     assert any(

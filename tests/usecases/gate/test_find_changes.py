@@ -96,7 +96,7 @@ def test_what_can_not_be_resolved_counts_as_changed(repo):
     repo.commit()
     assert changes()[0]["orders"] == ("unchanged",)
     repo.file("README.md", "x")
-    why = "can't follow all imports: jobs/orders.py:2 calls import_module"
+    why = "Headgate can't follow all imports: jobs/orders.py:2 calls import_module"
     assert changes()[0]["orders"] == ("changed", why)
 
 
@@ -104,7 +104,7 @@ def test_an_entry_point_outside_of_the_repository_counts_as_changed(repo):
     repo.register(orders="elsewhere.orders:build")
     repo.commit()
     repo.file("README.md", "x")
-    why = "can't follow all imports: module elsewhere.orders isn't in the repository"
+    why = "Headgate can't follow all imports: module elsewhere.orders isn't in the repository"
     assert changes()[0]["orders"] == ("changed", why)
 
 

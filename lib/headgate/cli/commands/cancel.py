@@ -1,4 +1,4 @@
-"""`headgate cancel RUN|REQUEST`: stop a run at its next safe point, or cancel a request."""
+"""`headgate cancel RUN|REQUEST`: stop a run after its current step, or cancel a request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from headgate.usecases.runs.read_run import read_run
 @click.option("--wait", is_flag=True, help="Wait until the run has stopped.")
 @format_option()
 def command(name: str, wait: bool, output: str) -> int:
-    """Stop RUN at its next safe point, or cancel your own REQUEST.
+    """Stop RUN after its current step (earlier if that step waits), or cancel your own REQUEST.
 
     Reports the state afterwards. Exits 3 if the run has ended or the request is already decided.
     """
@@ -33,7 +33,7 @@ def command(name: str, wait: bool, output: str) -> int:
     detail = until_ended(context, name) if wait else read_run(context, name)
     state, stands = detail.row.state, list(detail.stands)
     first = (
-        f"Run {name} stops at its next safe point: see `headgate runs {name}`."
+        f"Run {name} stops after its current step, or earlier if that step waits."
         if state.is_active
         else f"Run {name} is {state}."
     )

@@ -60,7 +60,7 @@ def _files(
     type=click.FloatRange(5),
     default=120.0,
     show_default=True,
-    help="Timeout in seconds for each twin run.",
+    help="Timeout in seconds for each twin run of Spark, and for each start of Kafka Streams.",
 )
 @click.option(
     "--fail-on",

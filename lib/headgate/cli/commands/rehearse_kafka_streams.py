@@ -86,7 +86,8 @@ _OPTIONS = (
         type=click.IntRange(0),
         default=1_000_000,
         show_default=True,
-        help="Maximum number of changelog records to copy, summed over all topics.",
+        help="Maximum number of changelog records to copy, summed over all topics. With more, the "
+        "rehearsal doesn't start.",
     ),
     click.option(
         "--before-properties",

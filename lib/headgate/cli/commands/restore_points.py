@@ -116,5 +116,8 @@ def verified_text(row: PointRow) -> str:
 def kafka_text(row: PointRow) -> str:
     """Return whether Kafka still holds the records after the point."""
     if row.in_kafka is None:
-        return f"later records in Kafka: unknown{f' ({row.kafka})' if row.kafka else ''}"
-    return "later records still in Kafka" if row.in_kafka else f"later records lost: {row.kafka}"
+        why = f" ({row.kafka})" if row.kafka else ""
+        return f"records after this point in Kafka: unknown{why}"
+    if row.in_kafka:
+        return "records after this point still in Kafka"
+    return f"records after this point lost: {row.kafka}"

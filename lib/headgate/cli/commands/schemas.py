@@ -48,8 +48,9 @@ def _mode(_: click.Context, __: click.Parameter, value: str | None) -> Mode | No
 _key = click.option(
     "--key", "is_key", is_flag=True, help="Use the key schema (default: the value schema)."
 )
-_subject = click.option("--subject", metavar="NAME", help="Subject in the registry (default:"
-                        " TOPIC-value).")  # fmt: skip
+_subject = click.option("--subject", metavar="NAME",
+                        help="Subject in the registry (default: the subject in headgate.toml, else "
+                        "TOPIC-value, or TOPIC-key with --key).")  # fmt: skip
 _schema = click.option("--schema", "files", multiple=True, callback=_files, metavar="TOPIC=FILE",
                        help="Schema file for the topic; can be repeated.")  # fmt: skip
 _fail = click.option(

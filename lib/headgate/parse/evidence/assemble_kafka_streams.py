@@ -96,8 +96,9 @@ def _internal(pieces: Sequence[Piece], problems: list[str]) -> tuple[InternalTop
             known = found.setdefault(topic.name, topic)
             if known.partitions != topic.partitions:
                 problems.append(
-                    f"{topic.name} has {known.partitions} partitions in the first list, but "
-                    f"{topic.partitions} in {piece.path}: Headgate uses {known.partitions}"
+                    f"{topic.name} has {known.partitions} partitions in the first list of "
+                    f"internal topics, but {topic.partitions} in {piece.path}: Headgate uses "
+                    f"{known.partitions}"
                 )
     return tuple(found[name] for name in sorted(found))
 
@@ -108,7 +109,7 @@ def _inputs(pieces: Sequence[Piece], problems: list[str]) -> dict[str, int]:
         for name, partitions in (piece.value.inputs or {}).items():
             if found.setdefault(name, partitions) != partitions:
                 problems.append(
-                    f"input {name} has {found[name]} partitions in the first list, but "
-                    f"{partitions} in {piece.path}: Headgate uses {found[name]}"
+                    f"input {name} has {found[name]} partitions in the first list of inputs, "
+                    f"but {partitions} in {piece.path}: Headgate uses {found[name]}"
                 )
     return found

@@ -99,12 +99,12 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
     busy = [w for w in reading if w.left >= w.read]
     has_work = len(busy) >= _ENOUGH
     told = busy if has_work else reading
-    when = "with a backlog" if has_work else f"(fewer than {_ENOUGH} with a backlog)"
+    when = " with a backlog" if has_work else f", fewer than {_ENOUGH} of them with a backlog"
     return Rates(
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
         how=(
-            f"rate from committed offsets in {len(told)} minutes {when}, last measured at "
+            f"rate from committed offsets in {len(told)} minutes{when}, last measured at "
             f"{told[-1].end}"
         ),
         idle=not has_work,

@@ -206,7 +206,9 @@ class _Search:
         if pipeline.entry_point and pipeline.engine is Engine.SPARK:
             followed = self._follow(pipeline.entry_point.partition(":")[0])
             paths |= followed.paths
-            reasons += [f"can't follow all imports: {text}" for text in followed.unresolved]
+            reasons += [
+                f"Headgate can't follow all imports: {text}" for text in followed.unresolved
+            ]
             reasons += self._unversioned(followed)
             reasons += self._requirements
             paths |= {c for c in self._base.changed if _is_named(c, followed.names)}

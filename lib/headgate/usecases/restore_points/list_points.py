@@ -206,7 +206,7 @@ def held_in_kafka(
                 lost = plural(part.begin - offset, "record")
                 return (
                     False,
-                    f"retention deleted {lost} of {name}-{number}, from offset {offset} on",
+                    f"retention deleted {lost} of {name}-{number}, starting at offset {offset}",
                 )
             if offset > part.end:
                 return (

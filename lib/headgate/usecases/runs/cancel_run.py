@@ -1,4 +1,4 @@
-"""Request that a run stops at its next safe point."""
+"""Request that a run stops after its current step, or earlier if that step waits."""
 
 from __future__ import annotations
 

@@ -122,7 +122,8 @@ def _all_lines(files: Mapping[str, bytes]) -> tuple[str, dict[int, list[str]]]:
             batch = _batch(read_json(line))
             if batch is None:
                 raise ValueError(
-                    f"entry {name} in the log of the file source (`sources/N`) has no batch number"
+                    f"entry {name} in the log of the file source (a folder in `sources`) has no "
+                    "batch number"
                 )
             mine.setdefault(batch, []).append(line)
         found |= mine

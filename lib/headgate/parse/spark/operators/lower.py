@@ -49,8 +49,8 @@ def with_ctes_in_place(plan: Plan) -> Plan:
     placed = (replace(n, children=tuple(c)) for n, c in zip(nodes, parents, strict=True))
     cut = (
         (
-            "the WITH definitions are only partly shown: the definitions reference each other too "
-            "often"
+            "the graph expands the WITH definitions only partly: fully expanded, the query plan "
+            f"would have more than {_MOST:,} operators"
         ),
     )
     warnings = (*plan.warnings, *(cut if len(nodes) >= _MOST else ()))
