@@ -132,5 +132,5 @@ def test_the_truth_of_a_run_stands_beside_its_estimate(context):
         "seconds": 118.0,
         "error": pytest.approx(118 / expected - 1),
     }
-    assert truth_words(told) == "about 79 s. Actual duration: 118 s, 49% longer"
+    assert truth_words(told) == "about 79 s. Actual duration: 118 s, 49% longer than estimated"
     assert truth_words({}) is None

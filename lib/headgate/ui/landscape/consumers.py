@@ -94,7 +94,9 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
 
 
 def _remark(consumer: Consumer) -> str:
-    lost = f"{count(consumer.lost)} lost: " if consumer.lost else ""
+    lost = (
+        f"{plural(consumer.lost, 'offset', count(consumer.lost))} lost: " if consumer.lost else ""
+    )
     return f"⚠ {lost}{note(consumer)}" if consumer.wrong else note(consumer)
 
 

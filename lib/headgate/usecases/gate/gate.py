@@ -283,7 +283,7 @@ def _wanted(pipeline: Pipeline) -> Wanted:
 
 def _reasons(found: FoundChange) -> Iterator[str]:
     if found.change is PipelineChange.RENAMED:
-        yield _renamed(found)
+        yield _renamed(found).rstrip(".")
     yield from found.reasons
 
 

@@ -145,7 +145,7 @@ def _from_topics(
     topics = {t: s for s in sources if s["kind"] == "kafka" for t in s["location"].split(",")}
     if not topics:
         raise EvidenceError(
-            "--sample-from: the version subscribes to no Kafka topic by name. Use --sample FILE"
+            "--sample-from: the old version subscribes to no Kafka topic by name. Use --sample FILE"
         )
     found: dict[str, Rows] = {}
     with open_kafka(context.registry) as kafka:

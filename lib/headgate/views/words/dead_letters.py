@@ -55,7 +55,7 @@ def read_words(found: Mapping[str, Any]) -> str:
     """Return how many records were read, and of how many."""
     read = plural(found["read"], "record")
     if found["is_sample"]:
-        return f"{read} read (a sample of at most {exact(found['offsets'])})"
+        return f"{read} read (a sample: the topic has up to {exact(found['offsets'])} records)"
     return f"{read} read (the whole topic)"
 
 

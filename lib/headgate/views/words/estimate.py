@@ -54,7 +54,8 @@ def truth_words(told: dict[str, Any]) -> str | None:
     expected = f"about {_time(seconds['expected'])}" if seconds else "unknown"
     if took is None:
         return expected
-    how = "" if error is None else f", {abs(error):.0%} {'longer' if error > 0 else 'shorter'}"
+    longer = "longer" if error is not None and error > 0 else "shorter"
+    how = "" if error is None else f", {abs(error):.0%} {longer} than estimated"
     return f"{expected}. Actual duration: {_time(took)}{how}"
 
 
