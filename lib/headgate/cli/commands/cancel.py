@@ -33,7 +33,7 @@ def command(name: str, wait: bool, output: str) -> int:
     detail = until_ended(context, name) if wait else read_run(context, name)
     state, stands = detail.row.state, list(detail.stands)
     first = (
-        f"Run {name} stops after its current step, or earlier if that step waits."
+        f"Headgate stops run {name}: see `headgate runs {name}`."
         if state.is_active
         else f"Run {name} is {state}."
     )
