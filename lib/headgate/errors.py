@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 _ADVICE = re.compile(
-    r"`headgate |--[a-z]|did you mean|known are"
+    r"`headgate |--[a-z]|did you mean"
     r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|apply|ask|build|capture|change|check|choose"
     r"|combine|correct|create|declare|delete|fix|free|give|install|keep|leave|let|make|move|name"
     r"|omit|pass|put|raise|register|reload|remove|restart|restore|resume|review|save|say|see|select"

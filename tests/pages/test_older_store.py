@@ -10,7 +10,12 @@ from headgate.cli.main import headgate
 from headgate.store.migrate import FIRST
 from headgate.worker import main as worker
 
-SAID = ("is from an older Headgate (revision 0006", f"not {FIRST})", "move ", "headgate.db*")
+SAID = (
+    "is from an older Headgate (revision 0006",
+    f"upgrades start at revision {FIRST}",
+    "move ",
+    "headgate.db*",
+)
 
 
 @pytest.fixture

@@ -224,7 +224,7 @@ def test_windows_that_begin_elsewhere_are_wrong():
             own=OTHER_OUT,
         )
     )
-    assert found.outcome == "silently_wrong" and "start at different times" in found.why
+    assert found.outcome == "silently_wrong" and "have another start or length" in found.why
     same = judge(
         run(
             state_before={SAVE: store(plain, sliding)},

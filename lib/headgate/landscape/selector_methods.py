@@ -102,7 +102,8 @@ class Catalog:
         near = near_names(factor.method[:LONGEST], METHODS, NEAR)
         hint = f"Similar: {', '.join(near)}" if near else f"Methods: {', '.join(METHODS)}"
         return self._error(
-            f"unknown method `{_short(factor.method)}`. {hint}. Put names with a colon in quotes",
+            f"unknown method `{_short(factor.method)}`. {hint}. If a name "
+            "contains a colon, put the name in quotes",
             factor.method_position,
         )
 

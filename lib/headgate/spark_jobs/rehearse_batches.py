@@ -21,7 +21,7 @@ from headgate.spark_jobs.state_rows import state_rows
 _MOST_STARTS = 12
 _NO_COMMIT = "the checkpoint has no committed batch to restart from"
 _NOT_NEW = "the sources had no new rows, so the rehearsal ran a batch without input"
-_NO_ROWS = "the sources had no new rows, so the rehearsal ran no new batch with input"
+_NO_ROWS = "the sources had no new rows, so the rehearsal ran no new batch with rows"
 _NOT_ASKED = "no source was read: offsets, topics, paths and new rows were not tested"
 _SLOW_MESSAGE = "the batch did not end within the timeout"
 _SLOW = (

@@ -50,8 +50,8 @@ def _other_release(database: Database, revision: str) -> str:
     other = "set `[store] url` in headgate.toml to an empty database"
     way = f"move {database.path}* to another folder, or {other}" if database.path else other
     return (
-        f"the store {database.url} is from an older Headgate (revision {revision}, not {FIRST})"
-        f" and can't be upgraded. To start with a new store, {way}"
+        f"the store {database.url} is from an older Headgate (revision {revision}) and can't be "
+        f"upgraded: upgrades start at revision {FIRST}. To start with a new store, {way}"
     )
 
 

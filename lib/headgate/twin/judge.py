@@ -121,8 +121,8 @@ def _refused(run: Experiment) -> TwinVerdict | None:
     by_itself = own is not None and own["stage"] == "batch" and own["class"] == error["class"]
     if by_itself and not _OF_RESTART.search(name):
         return _unknown(
-            f"the new version fails on generated rows, also on an empty checkpoint: "
-            f"{_short(error)}",
+            "the new version fails on generated rows, both on the old version's checkpoint and "
+            f"on an empty one: {_short(error)}",
             "Does the new version run on a sample of real rows (--sample)?",
         )
     if own is None and name.endswith(_UNDECODED):
@@ -150,7 +150,10 @@ def _without_control(run: Experiment) -> TwinVerdict | None:
     if run.own.error is None:
         return None
     return _unknown(
-        f"the new version fails on its own checkpoint: {_short(run.own.error)}",
+        (
+            "the new version fails when it restarts on the checkpoint that it wrote itself: "
+            f"{_short(run.own.error)}"
+        ),
         "Does the new version run on a sample of real rows (--sample)?",
     )
 
@@ -175,7 +178,7 @@ def _later_mode(run: Experiment) -> TwinVerdict | None:
         outcome="silently_wrong",
         why=(
             f"output mode {before} -> {after}: the new version never emits some rows that the old "
-            "version held back in its state"
+            "version held back in its state or already evicted"
         ),
     )
 

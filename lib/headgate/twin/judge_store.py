@@ -40,7 +40,11 @@ def judge_store(run: Experiment, store: StoreId) -> Said | None:
         return None
     if store[1] == LIMIT:
         # It counts the rows that it passed, and has no keys.
-        return Said("resumes", "the limit continues from the rows counted so far", mixed=True)
+        return Said(
+            "resumes",
+            "the limit also counts rows that the old version already emitted",
+            mixed=True,
+        )
     if "WithinWatermark" in store[1]:
         # Its values are expiry times.
         before, after = (replace(s, rows=dict.fromkeys(s.rows, 0)) for s in (before, after))
@@ -77,7 +81,8 @@ class _Pair:
             order = ", ".join(str(i + 1) for i in found.key_order)
             return Said(
                 "silently_wrong",
-                f"the key columns of {self._name} have changed positions (now {order})",
+                f"the key columns of {self._name} have changed positions (new order of the old "
+                f"columns: {order})",
                 self._key_example(),
             )
         if not found.swapped:
@@ -152,8 +157,8 @@ class _Pair:
                 return Said(
                     "silently_wrong",
                     (
-                        f"the windows of {self._name} start at different times: no new row is "
-                        "added to the windows of the old version"
+                        f"the windows of {self._name} have another start or length: the new "
+                        "version never adds rows to some windows of the old version"
                     ),
                     self._key_example(),
                 )

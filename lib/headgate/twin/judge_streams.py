@@ -80,7 +80,9 @@ def _stopped(run: StreamsExperiment) -> TwinVerdict | None:
         return _unknown(f"the old version fails on these records: {_first(old)}", _SAMPLE)
     for start in (old, run.after_a, run.resumed, run.own):
         if start.question is not None:
-            return _unknown("one of the starts did not process all records", start.question)
+            return _unknown(
+                "after one of the starts, a version did not process all records", start.question
+            )
     return None
 
 

@@ -17,11 +17,11 @@ _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
 
 _REMOVE_THE_STORE = (
-    "Remove the store (drop Materialized), or replay the inputs under a new application id."
+    "Don't store the table (remove Materialized), or replay the inputs under a new application id."
 )
 _IS_A_FILTER = (
-    "Is the operator {what} a table filter? If so, rows that passed the filter before the start "
-    "stay in the results, even if they no longer match."
+    "Is the operator {what} a table filter? If so, rows that passed the filter before the new "
+    "version's start stay in the results, even if they no longer match."
 )
 
 

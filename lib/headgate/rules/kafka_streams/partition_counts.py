@@ -18,9 +18,9 @@ from headgate.text.numbers import plural
 _BACK = (
     "Restore the input's old partition count (create a new topic and copy the records), or set the "
     "count with Repartitioned.withNumberOfPartitions. The application reset tool deletes the "
-    "state: if you use it, replay the inputs from the earliest offset. Even then, state with the "
-    "same keys as the input is wrong: old and new records of a key are in different partitions. "
-    "`headgate plan repartition` shows whether your application has such state."
+    "state: if you use it, replay the inputs from the earliest offset. Even then, state is "
+    "wrong if its keys are those of the input: old and new records of a key are in different "
+    "partitions. `headgate plan repartition` shows whether your application has such state."
 )
 
 

@@ -220,7 +220,7 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 def _only_new(now: StreamsStore, topic: str | None) -> RuleResult:
-    told = f" It gets only new rows of {topic}. No operator reads older rows." if topic else ""
+    told = f" It gets only new rows of {topic}, and no operator needs older rows." if topic else ""
     return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.NONE,

@@ -39,9 +39,9 @@ _BY_KIND = {
 }
 _WINDOWED = (
     (
-        "Set a watermark on the window's time column. Its delay must be at least as long as "
-        "records can be late. Spark keeps the stored state, and removes older windows in the "
-        "first batches."
+        "Set a watermark on the window's time column. Set its delay to at least the maximum "
+        "lateness of records. Spark keeps the stored state, and removes the windows before the "
+        "watermark in the first batches."
     ),
     True,
 )

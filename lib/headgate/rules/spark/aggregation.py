@@ -18,8 +18,8 @@ _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 
 
 _KEEP_THE_OLD = (
-    "Keep the old order in groupBy, and reorder the columns after the aggregate. Or "
-    "reprocess the input with a new checkpoint."
+    "Keep the old order in groupBy. For another order of columns, use `select` after the "
+    "aggregation. Or reprocess the input with a new checkpoint."
 )
 
 

@@ -12,9 +12,9 @@ from headgate.rules.core.source_names import is_file, loses_data_silently
 from headgate.rules.spark.facts.source_pairs import had_data
 
 _EMPTY = (
-    "Restore the offset log from a copy. If there is no copy, move `offsets`, `commits`, `state` "
-    "and `sources` to a backup. Spark then reprocesses all input, and outputs may get "
-    "duplicates."
+    "Restore the offset log from a copy. If there is no copy, set startingOffsets=earliest for "
+    "Kafka sources, and move `offsets`, `commits`, `state` and `sources` to a backup. Spark then "
+    "reprocesses all input, and outputs may get duplicates."
 )
 
 _RESTORE = "Restore the checkpoint from a copy, or start with a new checkpoint."

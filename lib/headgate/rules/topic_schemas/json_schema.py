@@ -101,7 +101,8 @@ def _covering(node: JsonNode, name: str) -> JsonNode | None:
     JSON_RULES,
     remedy=(
         "Close the content model (additionalProperties: false) before you add properties. Or use a "
-        "compatibility mode that checks only the other direction (BACKWARD or FORWARD)."
+        "compatibility mode without the check that failed: FORWARD instead of BACKWARD, or the "
+        "reverse."
     ),
 )
 def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
@@ -337,8 +338,8 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     "SCH311",
     JSON_RULES,
     remedy=(
-        "Keep the items as they were, or use a compatibility mode that checks only the other "
-        "direction (BACKWARD or FORWARD)."
+        "Keep the items as they were, or use a compatibility mode without the check that failed: "
+        "FORWARD instead of BACKWARD, or the reverse."
     ),
 )
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:

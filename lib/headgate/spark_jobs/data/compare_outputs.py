@@ -76,7 +76,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--ignore", default="", help="columns to leave out")
     newest = "compare only the newest record of each key (topics)"
     parser.add_argument("--newest", action="store_true", help=newest)
-    samples = f"number of different rows to show, at most {MOST_SAMPLES} (default)"
+    samples = f"maximum number of different rows to show (at most {MOST_SAMPLES}, the default)"
     parser.add_argument("--samples", type=int, default=MOST_SAMPLES, help=samples)
     parser.add_argument("--result", help="file to write the result to (default: stdout)")
     parser.add_argument("--connections", help="JSON file with the settings of Kafka and databases")
@@ -243,7 +243,7 @@ def _columns(
 
 def _no_column(name: str, column: str, known: list[str], has: str = " has no") -> str:
     near = near_names(column, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known)[:20])}"
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(sorted(known)[:20])}"
     what = f"{name}{has} column {column}" if has else f"{name} has column {column}"
     return f"{what}: {hint}"
 
@@ -266,7 +266,7 @@ def _notes(found: dict[str, Any]) -> list[str]:
         elif one != other:
             notes.append(f"Column {column['name']} is {one} in A and {other} in B.")
     if found["has_duplicates"]:
-        notes.append("Several rows have the same key, so they were compared as a multiset.")
+        notes.append("Several rows have the same key. Their order was ignored.")
     return notes
 
 

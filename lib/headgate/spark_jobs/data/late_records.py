@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--input", required=True, metavar="TOPIC", help="Input topic of the late records.")
     add(
         "--late-offsets",
-        help="Offsets of the late records as JSON, of the input or of other topics.",
+        help="Offsets of the late records as JSON. They can be in --input or in other topics.",
     )
     add(
         "--late-files",
@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--duplicates",
         default=OFFSETS,
-        help="How duplicates are detected: none, offsets, or key and value.FIELD (separate with "
-        "commas).",
+        help="How duplicates are detected: none (not at all), offsets, key or value.FIELD. "
+        "Separate several names with commas.",
     )
 
 

@@ -16,7 +16,10 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TABLE = re.compile(r'(?:[\w$]+|"[^"]+")(?:\.(?:[\w$]+|"[^"]+")){0,2}')
 _CONNECTION = re.compile(r"[\w-]+")
 _PARTS = re.compile(r"\d+:\d+(?:,\d+:\d+)*", re.ASCII)
-_POSITION = "an offset, P:OFFSET,P:OFFSET, a time such as 2026-11-25T12:00:00Z, earliest or latest"
+_POSITION = (
+    "an offset, PARTITION:OFFSET pairs with commas between them, a time such as "
+    "2026-11-25T12:00:00Z, earliest or latest"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ class BoundedQuery:
         self._sources.bind(self._query, self._bounds)
         if query_id is not None and str(self._query.id()) != query_id:
             self._query.stop()
-            return Ended("failed", {}, f"the checkpoint belongs to query {self._query.id()}")
+            why = f"the checkpoint belongs to query {self._query.id()}, not to query {query_id}"
+            return Ended("failed", {}, why)
         while self._query.isActive():
             self._look()
             self._stop_if_due(limit)
