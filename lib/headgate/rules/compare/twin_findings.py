@@ -395,18 +395,20 @@ def example_words(example: Counterexample) -> str:
     if example.kind == "output":
         return (
             "Example: with the old version's checkpoint, the new version writes "
-            f"{example.before}. With an empty checkpoint, it writes {example.after}."
+            f"{_written(example.before, 'row')}. With an empty checkpoint, it writes "
+            f"{_written(example.after, 'row')}."
         )
     key = ", ".join(f"{name}={value!r}" for name, value in example.key.items())
     column = f" in column {example.columns[0]}" if example.columns[0] else ""
+    stored = "no value" if example.before is None else repr(example.before)
     return (
-        f"Example: for key {key}, the old version stored {example.before!r}{column}, but the new "
+        f"Example: for key {key}, the old version stored {stored}{column}, but the new "
         f"version {_would_have(example)}."
     )
 
 
-def _written(value: object) -> str:
-    return "no record" if value is None else str(value)
+def _written(value: object, kind: str = "record") -> str:
+    return f"no {kind}" if value is None else str(value)
 
 
 def _would_have(example: Counterexample) -> str:

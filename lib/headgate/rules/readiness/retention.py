@@ -88,9 +88,9 @@ def unread_records_expire_soon(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=_node(worst.topic, s),
             what=(
-                f"{_partitions(near)}: the next unread record is near the end of its retention "
-                f"of {span(keeps)}. Kafka deletes it in about {span(left)}, assuming an even "
-                "write rate."
+                f"The next unread record in {_partitions(near)} is near the end of its retention "
+                f"of {span(keeps)}. Kafka starts to delete unread records in about {span(left)}, "
+                "assuming an even write rate."
             ),
             remedy=_RAISE_RETENTION_MS,
             keeps_state=True,
