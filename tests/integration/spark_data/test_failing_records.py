@@ -118,7 +118,7 @@ def test_all_others_are_processed_once_also_after_kill_9(team, orders, topic, co
     few = (*given[:5], str(team.folder / "few"), *given[6:], "--max-failing", "3")
     file, _ = team.plan("checked", *few, scenario="historical-range")
     failed = team.run("apply", str(file), code=5)
-    assert "more than 3 records fail, the first is" in json.dumps(failed)
+    assert "more than 3 records fail. The first one is at" in json.dumps(failed)
     assert not (team.folder / "few").exists()
     file, plan = team.plan("checked", *given, scenario="historical-range")
     assert [s["action"] for s in plan["steps"]] == [

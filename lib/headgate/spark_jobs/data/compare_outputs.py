@@ -73,7 +73,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--keys", required=True, help="columns that identify a row, such as id,day")
     tolerance = "numbers are equal if they differ by at most this (default 0)"
     parser.add_argument("--tolerance", type=float, default=0.0, help=tolerance)
-    parser.add_argument("--ignore", default="", help="columns to leave out")
+    parser.add_argument("--ignore", default="", help="columns not to compare, separated by commas")
     newest = "compare only the newest record of each key (topics)"
     parser.add_argument("--newest", action="store_true", help=newest)
     samples = f"maximum number of different rows to show (at most {MOST_SAMPLES}, the default)"

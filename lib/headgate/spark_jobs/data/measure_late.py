@@ -49,7 +49,7 @@ def common_parser(about: str) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
-    add("--offsets", required=True, help="Offsets of the inputs as JSON, or @FILE with them.")
+    add("--offsets", required=True, help="Offset ranges of the inputs, as JSON or @FILE.")
     add("--keys", required=True, help="Key columns of a result, separated by commas.")
     add(
         "--time-column",

@@ -36,9 +36,10 @@ def main() -> None:
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
-    add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
+    add("--offsets", required=True, help="Offset ranges to measure, as JSON or @FILE.")
     add("--time-column", help="Column with the event time, if the query has no watermark.")
-    add("--slices", type=int, help=f"Number of ranges (default: at most {_SLICES}).")
+    slices = f"one per {_RECORDS_EACH} records, at most {_SLICES}"
+    add("--slices", type=int, help=f"Number of parts to measure separately (default: {slices}).")
     run(parser, work)
 
 

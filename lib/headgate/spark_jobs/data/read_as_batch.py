@@ -112,7 +112,8 @@ class BatchReader(OptionUtils):  # type: ignore[misc]
             return self._kafka()
         if kind not in FILES and kind not in ("delta", "iceberg"):
             raise CaptureError(
-                f"source {kind} can't be read as a batch: run the replay as a stream"
+                f"source {kind} can't be read as a batch: use a Kafka, file, Delta Lake or Iceberg "
+                "source"
             )
         return self._reader().load(path) if path is not None else self._reader().load()
 

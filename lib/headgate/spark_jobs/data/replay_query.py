@@ -40,10 +40,13 @@ def main() -> None:
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
-    add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
+    add("--offsets", required=True, help="Offset ranges to process, as JSON or @FILE.")
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
-    add("--columns", help="Columns of a table in --to, as JSON.")
-    add("--run", help="If the target is a topic: run id for each record's header headgate.run.")
+    add("--columns", help="If --to is a table: its columns, as JSON.")
+    add(
+        "--run",
+        help="If --to is a topic: run id, written to the header headgate.run of each record.",
+    )
     add(
         "--time-column",
         help="Column with the event time or window of a result, or value.FIELD for a field of JSON "
@@ -53,10 +56,12 @@ def main() -> None:
         "--from",
         dest="start",
         metavar="TIME",
-        help="Earliest event time of the results (of a window: its start).",
+        help="Earliest event time of the results (for windows: earliest start).",
     )
     add(
-        "--until", metavar="TIME", help="Event time after the last result (of a window: its start)."
+        "--until",
+        metavar="TIME",
+        help="Event time at which the results end (exclusive; for windows: of their start).",
     )
     add("--input-from", metavar="TIME", help="Earliest event time of the input.")
     add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")

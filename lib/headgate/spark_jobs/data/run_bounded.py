@@ -35,15 +35,27 @@ def main() -> None:
     parser.add_argument("--query", help="Name of the query, if the function starts several.")
     parser.add_argument("--checkpoint", required=True, help="Path or URI of the checkpoint.")
     parser.add_argument("--query-id", help="Id that the checkpoint's query must have.")
-    parser.add_argument("--bounds", required=True, type=Path, help="File for the end offsets.")
+    parser.add_argument(
+        "--bounds",
+        required=True,
+        type=Path,
+        help="File that keeps the end offsets, so that a restarted run ends at the same ones.",
+    )
     parser.add_argument(
         "--until",
         type=json.loads,
         help="End offsets as JSON, if before the latest: {TOPIC: {PARTITION: OFFSET}}.",
     )
     parser.add_argument("--max-records", type=int, help="Maximum number of records in a batch.")
-    parser.add_argument("--rate", type=int, help="Maximum number of records per second.")
-    parser.add_argument("--time-limit", type=float, help="Time limit in seconds.")
+    parser.add_argument(
+        "--rate", type=int, help="Rate limit in records per second (default: none)."
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        help="Time limit in seconds, over all restarts of the run. At the limit, the query "
+        "completes its batch and stops.",
+    )
     run(parser, work)
 
 

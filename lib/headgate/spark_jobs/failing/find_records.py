@@ -137,9 +137,9 @@ class FailingRecords:
         self._others += 1
         if self._others > self._most:
             raise CaptureError(
-                f"{self._others} suspected records don't fail by themselves (the last is "
-                f"{topic}[{number}]@{at}). Headgate can leave out only records that fail by "
-                "themselves"
+                f"{self._others} records seemed to fail, but not when the query processed each one "
+                f"alone (the last is {topic}[{number}]@{at}). Headgate can leave out only records "
+                "that fail alone"
             )
 
     def _check_others(self, record: FailingRecord, begin: int, end: int) -> None:
@@ -286,7 +286,7 @@ def _class_and_message(found: Refusal) -> Error:
 def _too_many(found: list[FailingRecord], most: int) -> str:
     first = found[0]
     return (
-        f"more than {most} records fail, the first is {first.topic}[{first.partition}]@"
+        f"more than {most} records fail. The first one is at {first.topic}[{first.partition}]@"
         f"{first.offset}: {first.error_class}: {first.message}. To leave out more records, plan "
         "with a larger --max-failing"
     )
