@@ -235,7 +235,10 @@ def _columns(
             raise OutputError(_no_column("neither output", column, known, has=""))
     by = [KeyColumn(k, kinds_a[k], kinds_b[k]) for k in keys]
     if bad := unusable_keys(by):
-        raise OutputError(f"column {bad[0]} contains a map or variant, which can't be a key")
+        raise OutputError(
+            f"column {bad[0]} contains a map or variant, which can't be a key. Choose other key "
+            "columns"
+        )
     others = [n for n in dict.fromkeys((*kinds_a, *kinds_b)) if n not in (*keys, *ignored)]
     none = NullType()
     return by, [ComparedColumn(n, kinds_a.get(n, none), kinds_b.get(n, none)) for n in others]

@@ -239,8 +239,8 @@ def _read_files(input_rows: Any, files: str) -> Any:
     rows = reader.load(path)
     if missing := [n for n in _NEEDED if n not in rows.columns]:
         raise CaptureError(
-            f"{path} has no column {missing[0]}. Late records need the columns key, value and "
-            f"timestamp. Its columns: {', '.join(rows.columns) or 'none'}"
+            f"--late-files: {path} has no column {missing[0]}. Late records need the columns "
+            f"{', '.join(_NEEDED)}. The files have: {', '.join(rows.columns) or 'no columns'}"
         )
     there = set(rows.columns)
     return rows.select(

@@ -144,7 +144,7 @@ def _files(spark: Any, path: str, keys: Sequence[str]) -> Output:
             return Output(None, (f"{path} has no committed files, so it counts as empty.",))
         raise
     if _CORRUPT in rows.columns:
-        raise OutputError(f"{path} isn't JSON: Spark expects one JSON object a line")
+        raise OutputError(f"{path} isn't JSON: Spark expects one JSON object per line")
     return Output(rows, is_costly=format in ("json", "csv"))
 
 

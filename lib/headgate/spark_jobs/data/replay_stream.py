@@ -154,7 +154,10 @@ class Replay:
         if ended.outcome == "done" and not self._is_complete(ends):
             if self._report.must_stop:
                 return Ended("stopped", {})
-            raise CaptureError(f"{self._given.entry_point} ended before the last offset")
+            raise CaptureError(
+                f"{self._given.entry_point} stopped before it had processed all records. See "
+                "Spark's log"
+            )
         if ended.outcome != "done":
             return ended
         self._done.write(True)

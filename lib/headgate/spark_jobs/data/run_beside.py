@@ -90,7 +90,8 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
         ended = Ended(ended.outcome, {**ended.facts, **sums}, ended.error)
         if ended.outcome == "done" and _position(copy) == at:
             raise CaptureError(
-                f"{given.entry_point} ran no batch after batch {at[0]} of checkpoint copy {copy}"
+                f"{given.entry_point} ran no batch after batch {at[0]} of checkpoint copy {copy}. See "
+                "Spark's log"
             )
     return ended
 
@@ -119,7 +120,9 @@ def next_segment(copy: Path, first: int, ends: Sequence[Offsets]) -> Segment | N
     here, *left = ends[at - first :] or [ends[-1]]
     if left and not is_open and left[0] == here:
         if write_empty_batch(copy) is None:
-            raise CaptureError(f"the checkpoint copy {copy} has no committed batch")
+            raise CaptureError(
+                f"the checkpoint copy {copy} has no committed batch. Undo the run, then plan again"
+            )
         is_open = True
         left = left[1:]
     if not left:
