@@ -78,7 +78,8 @@ def test_what_can_not_be_read_is_one_sentence(read, tmp_path):
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "empty").mkdir()
     for name, said in {
-        "none": "not found", "strange.bin": "isn't known", "broken.json": "one JSON object per line",
+        "none": "not found", "strange.bin": "isn't known",
+        "broken.json": "one JSON object per line",
         "cut.parquet": "can't be read",
     }.items():  # fmt: skip
         with pytest.raises(OutputError, match=said) as caught:

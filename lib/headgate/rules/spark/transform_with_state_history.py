@@ -65,8 +65,8 @@ def _came_back(
             "different schema."
         )
         if error
-        else f"State variable `{store.store}` was removed earlier. Declared again, it starts with "
-        "its old values, unless they were deleted.",
+        else f"State variable `{store.store}` was removed earlier, and is declared again. It "
+        "starts with its old values, unless these values were deleted.",
         error_class=error,
         remedy=_GIVE_THE_VARIABLE if error else _GIVE_THE_VARIABLE_A_NAME,
         scenario="from-scratch" if error else None,

@@ -90,8 +90,8 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
         ended = Ended(ended.outcome, {**ended.facts, **sums}, ended.error)
         if ended.outcome == "done" and _position(copy) == at:
             raise CaptureError(
-                f"{given.entry_point} ran no batch after batch {at[0]} of checkpoint copy {copy}. See "
-                "Spark's log"
+                f"{given.entry_point} ran no batch after batch {at[0]} of checkpoint copy {copy}. "
+                "See Spark's log"
             )
     return ended
 

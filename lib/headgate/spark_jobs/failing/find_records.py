@@ -137,9 +137,9 @@ class FailingRecords:
         self._others += 1
         if self._others > self._most:
             raise CaptureError(
-                f"{self._others} records seemed to fail, but not when the query processed each one "
-                f"alone (the last is {topic}[{number}]@{at}). Headgate can leave out only records "
-                "that fail alone"
+                f"{self._others} records seemed to fail, but not when the query processed them one "
+                f"at a time (the last is {topic}[{number}]@{at}). Headgate can leave out only "
+                "records that fail by themselves"
             )
 
     def _check_others(self, record: FailingRecord, begin: int, end: int) -> None:
