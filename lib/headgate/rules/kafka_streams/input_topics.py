@@ -79,7 +79,7 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(_node(c.old, topic), None),
             before=topic,
             after=None,
-            because=f"The new version no longer reads {topic}.{told}",
+            because=f"The new version no longer reads the topic {topic}.{told}",
             remedy=_DRAIN_IT.format(topic=topic) if own else _STOP_ALL_INSTANCES_BEFORE,
             scenario="offline-upgrade",
         )
@@ -87,8 +87,8 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 _START_A_NEW = "Start the new version under a new application id, or give the store another name."
 _DOES_START_WHERE = (
-    "Does {names} contain only records that the old topic doesn't have? Or are the group's "
-    "offsets on the new topic after the records that both topics have?"
+    "Does the new input ({names}) contain only records that the old topic doesn't have? Or are the "
+    "group's offsets on the new topic after the records that both topics have?"
 )
 
 
@@ -117,8 +117,8 @@ def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
             before=sorted(old.inputs),
             after=sorted(new.inputs),
             because=(
-                f"The store {now.name} was built from {', '.join(sorted(old.inputs))} and now "
-                f"reads {names}."
+                f"Input topics of the store {now.name}: {', '.join(sorted(old.inputs))} in the old "
+                f"version, {names} in the new version."
             ),
             question=_DOES_START_WHERE.format(names=names) if moved else None,
             remedy=_START_A_NEW,
@@ -136,8 +136,10 @@ def _declared(c: StreamsComparison, old: frozenset[str], new: frozenset[str]) ->
     return {renamed.get(t, t) for t in old} <= new
 
 
-_CREATE_BEFORE_THE_START = "Create {topic} before you start the new version."
-_DOES_EXIST_AND_WITH = "Does {topic} exist on the cluster, and how many partitions does it have?"
+_CREATE_BEFORE_THE_START = "Create the topic {topic} before you start the new version."
+_DOES_EXIST_AND_WITH = (
+    "Does the topic {topic} exist on the cluster, and how many partitions does it have?"
+)
 
 
 @streams_rule(

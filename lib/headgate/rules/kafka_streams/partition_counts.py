@@ -48,8 +48,8 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
                 before=here[topic],
                 after=should[topic],
                 because=(
-                    f"{topic} has {plural(here[topic], 'partition')}, but the new version expects "
-                    f"{should[topic]}."
+                    f"The topic {topic} has {plural(here[topic], 'partition')}, but the new "
+                    f"version expects {should[topic]}."
                 ),
                 error_class=error,
                 remedy=_BACK,
@@ -113,7 +113,7 @@ def input_partitions_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(*nodes),
             before=was,
             after=now,
-            because=f"{topic} had {was} partitions and now has {now}.{assumed}",
+            because=f"The topic {topic} had {plural(was, 'partition')} and now has {now}.{assumed}",
             remedy=_EXPECT_RECORDS_OF_ONE,
         )
 

@@ -112,7 +112,7 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 after=now.changelog,
                 because=(
                     f"The changelog {now.changelog} doesn't exist yet and won't get the "
-                    f"existing rows of {now.name}."
+                    f"existing rows of the store {now.name}."
                 ),
                 question=_DO_ALL_INSTANCES,
                 remedy=_LEAVE_THE_OPTIMISATION,

@@ -59,8 +59,8 @@ def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                     before=_named(old[topic]),
                     after=_named(new[topic]),
                     because=(
-                        f"The operators that set the keys of {now.name} for records of {topic} "
-                        "changed."
+                        f"The operators that set the keys of the store {now.name} for records of "
+                        f"the topic {topic} changed."
                     ),
                     question=_DOES_GIVE_EACH.format(
                         named=_named(new[topic]), topic=topic, now=now.name

@@ -64,7 +64,10 @@ def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.subtopology,
                 after=now.subtopology,
-                because=f"{was.changelog} doesn't exist, so the store {was.name} has no changelog.",
+                because=(
+                    f"The topic {was.changelog} doesn't exist, so the store {was.name} has no "
+                    "changelog."
+                ),
                 remedy=_KEEP_THE_ORDER,
                 scenario="from-scratch",
             )

@@ -91,7 +91,8 @@ def _half_of_them(
         after=buffer.name,
         because=(
             f"suppress() after the existing store {table.name} has a new, empty buffer "
-            f"{buffer.name}. Only results that a new record changes reach {missing}."
+            f"{buffer.name}. These outputs and stores get only results that a new record "
+            f"changes: {missing}."
         ),
         question=None if windowed else _IS_IT_WINDOWED.format(table=table.name),
         remedy=_CLOSE_THE_WINDOWS,

@@ -189,8 +189,8 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.MEDIUM,
                 location=next((o.node for o in s.stateful if o.operator_id == number), None),
-                what=f"{operator.name} keeps {rows:,} rows ({size(held)}) in the executors' heap "
-                "(HDFSBackedStateStoreProvider).",
+                what=f"The operator {operator.name} keeps {rows:,} rows ({size(held)}) in the "
+                "executors' heap (HDFSBackedStateStoreProvider).",
                 remedy=_WHEN_THE_QUERY,
                 keeps_state=False,
             )

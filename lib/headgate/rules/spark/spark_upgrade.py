@@ -132,7 +132,9 @@ def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.UNKNOWN,
         before=old.text,
         after=c.spark.text,
-        because=f"{risky[0]} may fail in ANSI mode, Spark's default since 4.0." if risky else "",
+        because=f"In ANSI mode, Spark's default since 4.0, this expression may fail: {risky[0]}."
+        if risky
+        else "",
         question=_DOES_THE_INPUT,
         remedy=_USE_TRY_CAST,
     )
