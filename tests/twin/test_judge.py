@@ -161,6 +161,11 @@ def test_append_that_becomes_update_is_wrong():
     assert judge(run(modes=("Append", "Append"))).outcome == "resumes"
 
 
+def test_append_that_becomes_update_holds_no_row_of_a_deduplication_back():
+    states = {s: {(0, "dedupe", "default"): store(plain)} for s in ("state_before", "state_after")}
+    assert judge(run(modes=("Append", "Update"), **states)).outcome == "resumes"
+
+
 def test_equal_states_with_other_output_are_wrong_unless_it_differs_each_time():
     found = judge(run(own=OTHER_OUT, again=OTHER_OUT))
     assert found.outcome == "silently_wrong"

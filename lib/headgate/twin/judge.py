@@ -8,13 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.twin import Counterexample, FilterRows, OperatorRows, Refused, TwinVerdict
+from headgate.model.version import OperatorKind
 from headgate.text.numbers import plural
 from headgate.twin.experiment import Experiment, Store, StoreId
 from headgate.twin.judge_store import LEAST_ROWS, LIMIT, Said, judge_store, output_of
 
 # Below these no `resumes` is said.
 _LEAST_OUT, _LEAST_KEYS, _CONSTANT_OVER = 10, 2, 5
+_GROUPS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 # Of keys that may have another expression: two or three keys can be equal by chance.
 _LEAST_OTHER_KEYS = 8
 # Errors that speak of the checkpoint or of the state, and not of a generated value.
@@ -172,7 +175,9 @@ def _uncovered_time(run: Experiment) -> TwinVerdict | None:
 
 def _later_mode(run: Experiment) -> TwinVerdict | None:
     before, after = run.modes
-    if before != "Append" or after == "Append" or not run.state_before:
+    # Other stateful operators emit the same rows in every mode that they support.
+    is_held_back = any(OPERATOR_KINDS.get(name) in _GROUPS for _, name, _ in run.state_before)
+    if before != "Append" or after == "Append" or not is_held_back:
         return None
     return TwinVerdict(
         outcome="silently_wrong",
