@@ -354,6 +354,7 @@ public final class Recorder {
         KindCases.load();
         LaterCases.load();
         ThirdCases.load();
+        FourthCases.load();
         List<Future<?>> all = new ArrayList<>();
         for (Case c : Cases.ALL) {
             if (!wanted.isEmpty() && !wanted.contains(c.name)) continue;

@@ -19,6 +19,7 @@ public final class Rehearsal {
         KindCases.load();
         LaterCases.load();
         ThirdCases.load();
+        FourthCases.load();
     }
 
     static Case named(String name) {
