@@ -21,6 +21,7 @@ GROUPS = {
     "streams_pulls": "PullCases.java",
     "streams_pulls_later": "LaterCases.java",
     "streams_pulls_third": "ThirdCases.java",
+    "streams_pulls_fourth": "FourthCases.java",
 }
 
 

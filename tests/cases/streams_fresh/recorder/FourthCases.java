@@ -77,8 +77,8 @@ final class FourthCases {
             .then("likes ann cid,heart 20", "likes bob ann,wave 21", "likes cid fay,wave 22", "likes dan fay,heart 23", "likes eve dan,heart 24", "likes fay cid,wave 25", "likes gus ann,wave 26", "likes ann bob,heart 27");
         pull("marathon_best_for_sum", "what the aggregator of a named store keeps: the sum -> the least; an un-named count and a named windowed count behind", FourthNet.BestForSum::before, FourthNet.BestForSum::after)
             .reads("splits", 1).writes("runner-seconds", "club-counts", "point-minutes")
-            .first("splits r1 p5,1500,hare 0", "splits r2 p5,1620,fox 1", "splits r3 p5,1480,hare 2", "splits r4 p5,0,owl 3", "splits r4 p5,1710,owl 4", "splits r5 p5,1550,fox 5", "splits r6 p5,1900,owl 6", "splits r1 p10,1530,hare 7")
-            .then("splits r1 p15,1490,hare 20", "splits r2 p10,1600,fox 21", "splits r3 p10,1510,hare 22", "splits r4 p10,1650,owl 23", "splits r5 p10,1580,fox 24", "splits r6 p10,1850,owl 25", "splits r7 p5,1700,elk 26");
+            .first("splits r1 p5,1500,hare 0", "splits r2 p5,1620,fox 1", "splits r3 p5,1480,hare 2", "splits r4 p5,0,owl 3", "splits r4 p5,1710,owl 4", "splits r5 p5,1550,fox 5", "splits r6 p5,1900,owl 6", "splits r1 p10,1530,hare 7", "splits r2 p10,1590,fox 8", "splits r3 p10,1470,hare 9")
+            .then("splits r1 p15,1540,hare 20", "splits r2 p15,1600,fox 21", "splits r3 p15,1460,hare 22", "splits r4 p10,1650,owl 23", "splits r5 p10,1580,fox 24", "splits r6 p10,1850,owl 25", "splits r7 p5,1700,elk 26");
         pull("greenhouse_join_turned_round", "the sides of an un-named join of streams exchanged; a named count of its rows and an un-named reduce behind", FourthCraft.JoinTurnedRound::before, FourthCraft.JoinTurnedRound::after)
             .reads("readings", 1).reads("wishes", 1).writes("gaps", "zone-gaps", "warmest")
             .first("readings z1 s1,18 0", "wishes z1 kim,21 1", "readings z2 s2,25 2", "wishes z3 lee,19 3", "readings z4 s1,16 4", "wishes z5 max,22 5", "readings z6 s3,20 6", "wishes z6 kim,20 7")
