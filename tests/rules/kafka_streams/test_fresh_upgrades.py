@@ -15,7 +15,7 @@ from headgate.rules.core.report import Outcome, Report, UpgradeWay
 from headgate.usecases.evidence.read_version import read_version
 from sampled import sampled_cases
 
-PULLS = ("streams_pulls", "streams_pulls_later", "streams_pulls_third")
+PULLS = tuple(f"streams_pulls{group}" for group in ("", "_later", "_third", "_fourth"))
 NAMES = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
 FOLDERS = [Path(__file__).parents[2] / "cases" / name for name in NAMES]
 CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.json"))
@@ -31,6 +31,9 @@ KNOWN: dict[str, str] = {
     "global_table_first_wiped": "resumes; the disk, which no file shows, was empty",
     "grouped_table_regrouped_named": "resumes: its new filter of a table passes all rows, which no "
     "description shows, so the rule asks",
+    "archive_wider_requests": "resumes: repartition() sets its own count, which is asked",
+    "blood_uses_cogrouped": "resumes: a cogroup fills the store with the same numbers; it is asked",
+    "lift_minutes_suppressed": "resumes by its last rows: only results of open windows are missing",
     "windowed_gets_plains_name": "refuses, called silently wrong: no file tells what is windowed",
 }
 HIDDEN = {"count_becomes_windowed_unnamed", "iot_repartitioned_by_site"}
@@ -66,6 +69,16 @@ def test_the_verdict_is_what_kafka_streams_did(case):
     assert not harmful or report.outcome >= Outcome.UNKNOWN or case.name in HIDDEN, said
     assert report.upgrade is not None
     assert known["outcome"] != "silently_wrong" or report.upgrade.way is not UpgradeWay.ROLLING
+
+
+def test_a_repartition_that_several_operators_read_may_set_its_own_count():
+    case = next(c for c in CASES if c.name == "archive_wider_requests")
+    told = [f for f in judge(case).findings if f.rule == "KST030"]
+    assert {f.outcome for f in told} == {Outcome.UNKNOWN}
+    assert {f.question for f in told} == {
+        "Does the code set the partition count of shelf-repartition "
+        "(Repartitioned.withNumberOfPartitions)?"
+    }
 
 
 def test_known_misses_are_cases():

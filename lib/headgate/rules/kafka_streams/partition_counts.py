@@ -13,7 +13,7 @@ from headgate.rules.kafka_streams.facts.rule import (
     streams_rule,
 )
 from headgate.rules.kafka_streams.store_keys import kept
-from headgate.text.numbers import plural
+from headgate.text.numbers import name_list, plural
 
 _BACK = (
     "Restore the input's old partition count (create a new topic and copy the records), or set the "
@@ -24,15 +24,20 @@ _BACK = (
 )
 
 
-@streams_rule("KST030", remedies=(_BACK,))
+_IS_SET = "Does the code set the partition count of {names} (Repartitioned.withNumberOfPartitions)?"
+
+
+@streams_rule("KST030", remedies=(_BACK,), questions=(_IS_SET,))
 def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """Repartition topics and changelogs get their partition count from the inputs once, when they
     are created.
 
     At every start, the group leader computes the count again. The application fails if an existing
-    internal topic has a different count.
+    internal topic has a different count. `repartition()` can set its own count, which the
+    description doesn't show.
     """
-    should, here = c.expected.topics, c.existing
+    should, here, if_set = c.expected.topics, c.existing, c.expected_if_set.topics
+    may_be = name_list(sorted(r.name for r in c.new.repartitions if r.topic in c.maybe_pinned))
     nodes = {s.changelog: s.node for s in c.new.stores if s.changelog}
     nodes |= {r.topic: r.node for r in c.new.repartitions}
     was = {s.changelog: s.node for s in c.old.stores} | {
@@ -41,17 +46,20 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
     error = TOPOLOGY_EXCEPTION if c.on_streams_protocol() else STREAMS_EXCEPTION
     for topic in sorted(nodes):
         if topic in here and topic in should and here[topic] != should[topic]:
+            is_open = if_set.get(topic) == here[topic]
+            unless = f", unless the code sets the count of {may_be}" if is_open else ""
             yield RuleResult(
-                outcome=Outcome.REFUSES,
+                outcome=Outcome.UNKNOWN if is_open else Outcome.REFUSES,
                 state_effect=StateEffect.NONE,
                 location=Location(was.get(topic), nodes[topic]),
                 before=here[topic],
                 after=should[topic],
                 because=(
                     f"The topic {topic} has {plural(here[topic], 'partition')}, but the new "
-                    f"version expects {should[topic]}."
+                    f"version expects {should[topic]}{unless}."
                 ),
-                error_class=error,
+                question=_IS_SET.format(names=may_be) if is_open else None,
+                error_class=None if is_open else error,
                 remedy=_BACK,
                 scenario="repartition",
             )

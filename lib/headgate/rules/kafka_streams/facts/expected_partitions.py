@@ -16,6 +16,7 @@ from headgate.rules.kafka_streams.facts.flow import Flow, Key
 KEY_CHANGING = frozenset({"map", "flat_map", "key_select", "transform", "flat_transform"})
 """Operators after which Kafka Streams repartitions before the next join or aggregation."""
 _MAY_CHANGE = KEY_CHANGING | {"process", "processor", "unknown"}
+_NOT_MERGED = ("none", "reuse.ktable.source.topics")
 _JOINS = frozenset({"table_join", "table_left_join", "table_table_join", "stream_join_merge"})
 
 
@@ -40,6 +41,21 @@ def is_explicit(flow: Flow, repartition: Repartition) -> bool:
     if repartition.kind is not InternalKind.REPARTITION:
         return False
     return not any(_key_changed(flow, k) for k in flow.all_named(repartition.sinks))
+
+
+def may_set_count(flow: Flow, repartition: Repartition) -> bool:
+    """Say whether it was asked for by `repartition()`, which may set a number of partitions.
+
+    An unnamed one is called so. Of a named one it shows where several operators read it: without
+    optimisation, Kafka Streams gives each operator that needs one a repartition of its own.
+    """
+    if repartition.kind is not InternalKind.REPARTITION:
+        return False
+    if repartition.name.startswith("KSTREAM-REPARTITION-"):
+        return True
+    optimized = flow.app.config.get("topology.optimization", "none") not in _NOT_MERGED
+    readers = {below for s in flow.all_named(repartition.sources) for below in flow.below[s]}
+    return not optimized and len(readers) > 1
 
 
 def _key_changed(flow: Flow, sink: Key) -> bool:

@@ -12,7 +12,12 @@ from headgate.model.version import Version
 from headgate.rules.core.declared_renames import Renames
 from headgate.rules.core.report import Finding
 from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
-from headgate.rules.kafka_streams.facts.expected_partitions import Counts, counts, is_explicit
+from headgate.rules.kafka_streams.facts.expected_partitions import (
+    Counts,
+    counts,
+    is_explicit,
+    may_set_count,
+)
 from headgate.rules.kafka_streams.facts.flow import Flow, Numbers
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, pair_stores
 
@@ -96,6 +101,22 @@ class StreamsComparison:
     def expected(self) -> Counts:
         """Partitions and tasks that the new version expects, with the inputs as they are now."""
         return counts(self.flow_after, self.inputs, self.pinned)
+
+    @cached_property
+    def maybe_pinned(self) -> Mapping[str, int]:
+        """Other repartition topics whose number the code may set, with what they have."""
+        old = {r.topic for r in self.old.repartitions}
+        return {
+            r.topic: self.existing[r.topic]
+            for r in self.new.repartitions
+            if r.topic in old & self.existing.keys() - self.pinned.keys()
+            and may_set_count(self.flow_after, r)
+        }
+
+    @cached_property
+    def expected_if_set(self) -> Counts:
+        """The same if the code sets these numbers, too."""
+        return counts(self.flow_after, self.inputs, {**self.maybe_pinned, **self.pinned})
 
     @cached_property
     def stores(self) -> tuple[StorePair, ...]:
