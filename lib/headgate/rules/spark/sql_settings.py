@@ -162,8 +162,16 @@ def setting_changes_expressions(c: Comparison) -> Iterator[RuleResult]:
 def _decimal_arithmetic(c: Comparison) -> OperatorPair | None:
     """Return the operator whose state keeps results of arithmetic over decimals."""
     for pair in c.operators:
-        told = (*(pair.after.keys or ()), *(pair.after.functions or ())) if pair.after else ()
-        if pair.before and any("decimal(" in e and _ARITHMETIC.search(e) for e in told):
+        if pair.before is None or pair.after is None:
+            continue
+        told = (*(pair.after.keys or ()), *(pair.after.functions or ()))
+        computed = [e for e in told if _ARITHMETIC.search(e)]
+        # Expressions don't name the types of the columns that they read; what was stored does.
+        schemas = [
+            s for store in pair.before.stores for s in (store.key_schema, store.value_schema)
+        ]
+        stored = any("decimal(" in str(f.type) for s in schemas if s for f in s.fields)
+        if computed and (stored or any("decimal(" in e for e in computed)):
             return pair
     return None
 
