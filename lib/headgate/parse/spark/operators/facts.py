@@ -37,7 +37,10 @@ class Facts:
 
 @dataclass(slots=True)
 class Resolving:
-    """What is known on the way from the sources to the sink; `terms` are attributes so far."""
+    """What is known on the way from the sources to the sink; `terms` are attributes so far.
+
+    `elements` are the names of the fields of arrays of structs, by attribute.
+    """
 
     query: Query
     needs: Sequence[Needs]
@@ -45,6 +48,7 @@ class Resolving:
     positions: Mapping[int, int]
     settled: bool = True
     terms: dict[int, Term] = field(default_factory=dict)
+    elements: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def look(self, number: int, _name: str) -> Term | None:
         """Return what an attribute means, None where that is not known (yet)."""

@@ -11,7 +11,7 @@ from headgate.parse.spark.explain.sections import Section, split_sections
 from headgate.parse.spark.explain.tree import read_section
 from headgate.parse.spark.operators.canonical import Shape, shape
 from headgate.parse.spark.operators.lower import lower
-from headgate.parse.spark.operators.relation import Query
+from headgate.parse.spark.operators.relation import Query, same_session
 from headgate.parse.spark.operators.resolve_columns import resolve
 from headgate.parse.spark.operators.streaming import (
     by_folder,
@@ -102,7 +102,26 @@ def shapes(plans: Sequence[Plan], streamed: Sequence[str] | None = None) -> tupl
     if streamed is not None and not all(map(is_settled, made)):
         known = {k: v for q in queries.values() for k, v in by_folder(q, streamed).items()}
         made = _settled(queries, known)
-    return tuple(shape(resolve(query)) for query in made)
+    return tuple(shape(resolve(query, _element_fields(query, plans, made))) for query in made)
+
+
+def _element_fields(
+    query: Query, plans: Sequence[Plan], queries: Sequence[Query]
+) -> Mapping[int, tuple[str, ...]]:
+    """Return the fields of the arrays of structs by attribute, if a form of the session has types.
+
+    Only `inline` needs them: its columns have the names that the user gave them.
+    """
+    if not any("inline(" in (r.condition or "") for r in query.relations):
+        return {}
+    typed = [p.types for p, q in zip(plans, queries, strict=True) if same_session(query, q)]
+    found = {number: kind.type for types in typed for number, kind in types.items()}
+    elements = {n: t.get("elementType") for n, t in found.items() if isinstance(t, dict)}
+    return {
+        number: tuple(f["name"] for f in element["fields"])
+        for number, element in elements.items()
+        if isinstance(element, dict) and "fields" in element
+    }
 
 
 def _settled(queries: Mapping[int, Query], known: Mapping[int, bool]) -> list[Query]:

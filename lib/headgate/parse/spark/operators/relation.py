@@ -161,3 +161,14 @@ def reached(relations: Sequence[Relation], root: int) -> tuple[Relation, ...]:
     place = {old: new for new, old in enumerate(order)}
     moved = (relations[i] for i in order)
     return tuple(replace(r, inputs=tuple(place[i] for i in r.inputs)) for r in moved)
+
+
+def same_session(query: Query, other: Query) -> bool:
+    """Whether two forms number their attributes alike: they share a source's columns."""
+    mine, theirs = (_leaf_columns(q) for q in (query, other))
+    return bool(mine) and mine <= theirs
+
+
+def _leaf_columns(query: Query) -> frozenset[tuple[int | None, str]]:
+    leaves = (r for r in query.relations if r.kind in LEAVES)
+    return frozenset((c.id, c.name) for r in leaves for c in r.outputs)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.parse.spark.explain.printed_plan import PHYSICAL
+from headgate.parse.spark.expression.parse import parse
 from headgate.parse.spark.expression.term import Term, term
 from headgate.parse.spark.operators.aggregate_facts import aggregate_facts
 from headgate.parse.spark.operators.column_pruning import Needs, needed
@@ -34,12 +35,15 @@ class Resolved:
     terms: Mapping[int, Term] = field(default_factory=dict)
 
 
-def resolve(query: Query) -> Resolved:
-    """Return the query's facts; `streaming` must be settled before."""
+def resolve(query: Query, elements: Mapping[int, tuple[str, ...]] | None = None) -> Resolved:
+    """Return the query's facts; `streaming` must be settled before.
+
+    `elements` are the names of the fields of arrays of structs, by attribute, where they are known.
+    """
     needs = needed(query)
     order = top_down(query.relations)
     numbers, positions = _operator_ids(query, order), _positions(query, order)
-    state = Resolving(query, needs, numbers, positions, is_settled(query))
+    state = Resolving(query, needs, numbers, positions, is_settled(query), elements=elements or {})
     facts = tuple(
         [_facts(index, relation, state) for index, relation in enumerate(query.relations)]
     )
@@ -178,12 +182,40 @@ def _expand(relation: Relation, state: Resolving) -> Facts:
 
 def _generate(relation: Relation, state: Resolving) -> Facts:
     """Each column that a generator makes is the call; of several, the one at its place in it."""
-    call = state.parse(_RESULT.sub(")", relation.condition or ""))
+    written = _RESULT.sub(")", relation.condition or "")
+    call = state.parse(written)
     new = [c for c in relation.outputs if c.text is None and c.id not in state.terms]
+    fields = _inlined(parse(written, lambda *_: None), state)
+    element = term("call", "explode", tuple(map(_unfiltered, call.args)))
     for place, made in enumerate(new):
-        if made.id is not None:
-            state.terms[made.id] = call if len(new) == 1 else _generated(call, place, len(new))
+        if made.id is None:
+            continue
+        if len(fields) == len(new):
+            state.terms[made.id] = term("field", fields[place], (element,))
+        elif len(new) > 1:
+            state.terms[made.id] = _generated(call, place, len(new))
+        else:
+            state.terms[made.id] = element if call.name.lower() == "explode" else call
     return Facts(functions=(call,))
+
+
+def _inlined(call: Term, state: Resolving) -> tuple[str, ...]:
+    """Return the fields that `inline` makes columns of, in their order; none if not known.
+
+    The columns that `inline(items)` makes are the fields of what `explode(items)` makes.
+    """
+    if call.name.lower() != "inline" or len(call.args) != 1:
+        return ()
+    array = _unfiltered(call.args[0])
+    known = array.kind == "attribute" and array.id is not None
+    return state.elements.get(array.id or -1, ()) if known else ()
+
+
+def _unfiltered(array: Term) -> Term:
+    """Return the array whose elements `filter(array, ...)` keeps: each is what it was in there."""
+    while array.kind == "call" and array.name.lower() == "filter" and len(array.args) == 2:
+        array = array.args[0]
+    return array
 
 
 def _generated(call: Term, place: int, number: int) -> Term:

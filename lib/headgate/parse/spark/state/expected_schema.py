@@ -11,7 +11,7 @@ from headgate.model.version import StatefulOperator
 from headgate.parse.spark.explain.printed_plan import Plan, TypedColumn
 from headgate.parse.spark.expression.type_names import from_sql
 from headgate.parse.spark.operators.canonical import Shape
-from headgate.parse.spark.operators.relation import Query, Relation
+from headgate.parse.spark.operators.relation import Query, Relation, same_session
 from headgate.parse.spark.state.planned_schema import planned_arguments, planned_state
 
 # KafkaRecordToRowConverter, RateStreamProvider: every column is nullable.
@@ -55,17 +55,6 @@ def _known(relation: Relation) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         return {}
     return {str(f["name"]): f["type"] for f in found.get("fields", ())}
-
-
-def same_session(query: Query, other: Query) -> bool:
-    """Whether two forms number their attributes alike: they share a source's columns."""
-    mine, theirs = (_leaf_columns(q) for q in (query, other))
-    return bool(mine) and mine <= theirs
-
-
-def _leaf_columns(query: Query) -> frozenset[tuple[int | None, str]]:
-    leaves = (r for r in query.relations if r.kind in ("source", "static"))
-    return frozenset((c.id, c.name) for r in leaves for c in r.outputs)
 
 
 T = TypeVar("T")
