@@ -10,6 +10,10 @@ from headgate.rules.spark.facts.same_values import settled
 from rules.build import K, aggregate, files, version
 
 DAY = "date_format(s0.ts, yyyy-MM-dd, Some(UTC))"
+WRITTEN = (
+    "cast(gettimestamp(date_format(s0.ts, {}, Some(UTC)), {}, TimestampType, try_to_date, "
+    "Some(UTC), true) as date)"
+)
 NAMED = {"spark.sql.streaming.queryEvolution.enableSourceEvolution": "true"}
 
 
@@ -37,6 +41,7 @@ def _judge(old, new):
         ("cast(s0.ts as date)", "cast(date_trunc(HOUR, s0.ts, Some(UTC)) as date)"),
         ("to_date(s0.ts, None, Some(UTC), true)", "cast(date_trunc(dd, s0.ts) as date)"),
         ("trunc(cast(s0.ts as date), MM)", "cast(date_trunc(MONTH, s0.ts, Some(UTC)) as date)"),
+        ("cast(s0.ts as date)", WRITTEN.format("yyyy-MM-dd", "yyyy-MM-dd")),
         ("hour(s0.ts, Some(UTC))", "extract(HOUR, s0.ts)"),
         ("dayofweek(cast(s0.ts as date))", "date_part(dow, cast(s0.ts as date))"),
         ("left(s0.k, 3)", "substring(s0.k, 1, 3)"),
@@ -85,6 +90,8 @@ def test_functions_that_differ_for_null_alone(old, new):
         ("cast(date_trunc(MONTH, s0.ts) as date)", "cast(s0.ts as date)"),
         ("trunc(cast(s0.ts as date), MM)", "trunc(cast(s0.ts as date), YEAR)"),
         ("extract(HOUR, s0.ts)", "minute(s0.ts)"),
+        ("cast(s0.ts as date)", WRITTEN.format("yyyy-dd-MM", "yyyy-MM-dd")),
+        ("cast(s0.ts as date)", WRITTEN.format("yyyy-MM", "yyyy-MM")),
     ],
 )
 def test_other_texts_are_other_keys(old, new):

@@ -16,6 +16,7 @@ _FIRST_PART = re.compile(r"^split\((?P<args>.*)\)\[0\]$", re.DOTALL)
 _SPECIAL = frozenset("\\^$.|?*+()[]{}")
 # How much of `yyyy-MM-dd HH:mm:ss`, the text of a timestamp, each length holds.
 _TEXT_OF_TIME = "yyyy-MM-dd HH:mm:ss"
+_DAY = re.compile(r"yyyy(?P<between>[-/.]?)MM(?P=between)dd")
 _CUTS = ("4", "7", "10", "13", "16", "19")
 _PARTS = {"year": "yyyy", "month": "M", "dayofmonth": "d", "hour": "H", "minute": "m"}
 # The letters of patterns that name something finer than a unit of date_trunc.
@@ -89,7 +90,13 @@ def _cast(value: str, kind: str) -> str:
 
 
 def _day_of(name: str, inside: str) -> str | None:
-    """Return the date of a time that was truncated; None if it wasn't."""
+    """Return the date of a time that was truncated, or written as a day; None if it wasn't."""
+    if name == "gettimestamp":
+        text, pattern, *_ = [*split_arguments(inside), ""]
+        written, args = call_of(text) or ("", "")
+        time, _, format_ = args.rpartition(", ")
+        is_day = written == "date_format" and format_ == pattern and _DAY.fullmatch(pattern)
+        return f"cast({time} as date)" if is_day else None
     if name == "cast" and inside.endswith(" as timestamp"):
         whole = inside.removesuffix(" as timestamp")
         kind, dated = call_of(whole) or ("", "")
