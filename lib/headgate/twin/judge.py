@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,6 @@ _LEAST_OUT, _LEAST_KEYS, _CONSTANT_OVER = 10, 2, 5
 _GROUPS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 # Of keys that may have another expression: two or three keys can be equal by chance.
 _LEAST_OTHER_KEYS = 8
-# Errors that speak of the checkpoint or of the state, and not of a generated value.
 _OF_RESTART = re.compile(
     "STATE_|STREAM|CHECKPOINT|OFFSET|SCHEMA|INCOMPAT|AssertionError|EVENT_TIME|UNSUPPORTED|"
     "IllegalState|SparkUnsupported|SOURCE|METADATA"
@@ -121,8 +120,9 @@ def _refused(run: Experiment) -> TwinVerdict | None:
             "Does the new version run on a sample of real rows (--sample)?",
         )
     name = str(error["class"])
-    by_itself = own is not None and own["stage"] == "batch" and own["class"] == error["class"]
-    if by_itself and not _OF_RESTART.search(name):
+    alone = [e for e in (own, run.own.error) if e is not None]
+    by_itself = any(e["stage"] == "batch" and e["class"] == name for e in alone)
+    if by_itself and not is_of_restart(error):
         return _unknown(
             "the new version fails on generated rows, both on the old version's checkpoint and "
             f"on an empty one: {_short(error)}",
@@ -142,6 +142,11 @@ def _refused(run: Experiment) -> TwinVerdict | None:
             error_class=name, condition=error["condition"], message=str(error["message"])
         ),
     )
+
+
+def is_of_restart(error: Mapping[str, Any]) -> bool:
+    """Say whether an error speaks of the checkpoint or of the state, and not of a row's value."""
+    return bool(_OF_RESTART.search(str(error["class"])))
 
 
 def _short(error: Any) -> str:

@@ -19,7 +19,7 @@ from headgate.model.twin import Equivalence, TwinVerdict
 from headgate.twin.equivalence import equivalence
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
 from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
-from headgate.twin.judge import judge
+from headgate.twin.judge import is_of_restart, judge
 from headgate.twin.plan_hints import Hints, mine, takes_otherwise, volatile
 from headgate.twin.samples import Origins
 
@@ -162,7 +162,11 @@ class Trial:
         resumed = new.run(self._ck("resumed"), self._out())
         state_before = old.state(self._ck("before"))
         run = replace(run, resumed=Ran.of(resumed()), state_before=stores(state_before()))
-        if run.resumed.error or run.resumed.late or after_a.error or after_a.late:
+        error = run.resumed.error
+        if error and not (after_a.error or after_a.late or is_of_restart(error)):
+            # Rows of B alone may be what the new version can't process.
+            return replace(run, own=Ran.of(new.run(self._ck("later"), self._out())()))
+        if error or run.resumed.late or after_a.error or after_a.late:
             return run
         return self._control(run)
 
