@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,6 +10,8 @@ from headgate.parse.spark.expression.parse import parse
 from headgate.parse.spark.expression.term import Term
 from headgate.parse.spark.operators.column_pruning import Needs
 from headgate.parse.spark.operators.relation import Column, Query
+
+_VARIABLE = re.compile(r"\blambda \w+#(?P<id>\d{1,18})L?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +59,22 @@ class Resolving:
 
     def parse(self, text: str) -> Term:
         """Return an expression with every known attribute put in for its number."""
-        return parse(text, self.look)
+        return parse(_with_plain_variables(text), self.look)
 
     def columns(self, index: int) -> tuple[Column, ...]:
         """Return what a relation gives."""
         return self.query.relations[index].outputs
+
+
+def _with_plain_variables(text: str) -> str:
+    """Name the variables of lambda functions by their order: `lambda x_3#12348` becomes `x1`.
+
+    Spark counts them in each session, and a variable is no column whose number could be known.
+    """
+    if "lambda " not in text:
+        return text
+    places: dict[str, int] = {}
+    return _VARIABLE.sub(lambda m: f"x{places.setdefault(m['id'], len(places) + 1)}", text)
 
 
 def conjuncts(found: Term) -> tuple[Term, ...]:
