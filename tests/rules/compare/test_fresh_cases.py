@@ -29,7 +29,7 @@ KNOWN = {
     "their lines apart: silently_wrong.",
     "gym_state_expires": "Spark refused for the values' schema, which a time to live changes. That "
     "the time mode changed, too, comes later: refuses with another class.",
-    "dentist_batches_overwritten": "Not in files: foreachBatch writes each batch to its own folder.",
+    "dentist_batches_overwritten": "Not in files: foreachBatch writes to a folder of each batch.",
     "reviews_sink_foreach_batch": "Not in files: foreachBatch writes where another sink wrote.",
     "reviews_slug_built_in": "Spark was wrong: strip() removes a tab, trim() doesn't. Whether a "
     "user's function gives the same key is asked: unknown.",
