@@ -86,8 +86,6 @@ KNOWN = {
     "processor is not among the evidence: unknown.",
     "rentals_balance_from_a_table": "Spark ignored the initial state. Whether the code of the "
     "processor changed, too, is asked: unknown.",
-    "wells_in_subquery_to_join": "Spark resumed. The optimiser moved the semi join of the old plan "
-    "below the watermark, so its forms differ: unknown.",
     "static_join_replaced_by_lookup": "Spark resumed: the CASE gives what the table holds. What a "
     "table holds is in no plan; the verdict takes the CASE for other values.",
 }
