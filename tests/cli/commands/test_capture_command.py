@@ -1,6 +1,9 @@
 """`headgate capture` on evidence that is there already."""
 
 import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from click.testing import CliRunner
@@ -20,6 +23,18 @@ def run(tmp_path, monkeypatch):
         '[[pipeline]]\nname = "orders"\nengine = "spark"\ncheckpoint = "ck"\n'
     )
     return lambda *args: CliRunner().invoke(headgate, ["capture", *args])
+
+
+def test_a_pipe_is_written_to_and_a_link_is_followed(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("there.json")
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit((tmp_path / "pipe").read_bytes)
+        assert run("v.json", "-o", "pipe").exit_code == 0
+        assert load(read.result(10), source="pipe").name == "a"
+    assert run("v.json", "-o", "link").exit_code == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "there.json").is_file()
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
 def test_without_options_the_version_file_goes_to_stdout(run):

@@ -73,11 +73,15 @@ def _print(version: Version) -> None:
 
 
 def _write(version: Version, file: Path) -> None:
-    """Write the version file as a whole or not at all."""
+    """Write the version file as a whole or not at all; a device or pipe is written to."""
     from headgate.parse.evidence.version_file import dump
 
+    file = file.resolve()
     part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
+        if file.exists() and not file.is_file():
+            file.write_bytes(dump(version))
+            return
         part.write_bytes(dump(version))
         part.replace(file)
     except OSError as error:
