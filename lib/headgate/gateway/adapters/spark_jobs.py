@@ -123,7 +123,7 @@ class SparkJobAdapter:
     ) -> JobResult:
         # What starts processes is imported only where one is started.
         from headgate.gateway.spark.run_job import ended_early
-        from headgate.gateway.spark.submit_job import ProgressFile, Submission
+        from headgate.gateway.spark.submit_job import Submission
 
         at = self._context
         submission = Submission(
@@ -131,29 +131,25 @@ class SparkJobAdapter:
             arguments=job.arguments,
             config=job.config,
             delta=job.delta,
-            databases=self._databases(job),
+            connections=self._connections(job),
             spark=at.registry.spark,
             folder=at.folder,
             report=report,
             mark=mark,
         )
         _end_earlier(submission.mark, at.pause)
-        child, lines = submission.start(), ProgressFile(submission.report)
         try:
-            while child.running:
-                self._tell(lines.new(), on_report)
-                self._pause(submission.ask_to_stop, child, job)
-            self._tell(lines.new(), on_report)
-            found = submission.result()
+            code, found = submission.run(
+                lambda report: self._tell(report, on_report),
+                lambda child: self._pause(submission.ask_to_stop, child, job),
+            )
         finally:
-            code = child.finish(0)
             _end_earlier(submission.mark, time.sleep)
-            submission.forget_settings()
         if found is None:
             raise StepError(ended_early(job.what, code, submission.log))
         return JobResult(JobOutcome(found["outcome"]), found["facts"], found["error"] or "")
 
-    def _databases(self, job: SparkJob) -> dict[str, dict[str, str]]:
+    def _connections(self, job: SparkJob) -> dict[str, Any]:
         name = job.database
         if name is None:
             return {}
@@ -161,7 +157,7 @@ class SparkJobAdapter:
             raise RefusedError(
                 f"no database {name} is declared: add [jdbc.{name}] with `url` to headgate.toml"
             )
-        return {name: self._context.registry.jdbc[name]}
+        return {"jdbc": {name: self._context.registry.jdbc[name]}}
 
     def compare(
         self,
@@ -215,16 +211,17 @@ class SparkJobAdapter:
             how = "was ended" if child.running else "stopped"
             raise RunCancelledError(f"the run was cancelled, and {job.what} {how}") from None
 
-    def _tell(self, reports: Any, on_report: Callable[[Mapping[str, Any]], None]) -> None:
-        for report in reports:
-            if "done" in report:
-                total = report.get("total")
-                self._context.progress(report["done"], total, report.get("unit", "records"))
-            if note := report.get("note"):
-                self._context.note(mask_text(note))
-            if parts := report.get("partitions"):
-                self._context.keep("partitions", {"parts": parts})
-            on_report(report)
+    def _tell(
+        self, report: Mapping[str, Any], on_report: Callable[[Mapping[str, Any]], None]
+    ) -> None:
+        if "done" in report:
+            total = report.get("total")
+            self._context.progress(report["done"], total, report.get("unit", "records"))
+        if note := report.get("note"):
+            self._context.note(mask_text(note))
+        if parts := report.get("partitions"):
+            self._context.keep("partitions", {"parts": parts})
+        on_report(report)
 
 
 def _remembered(file: Path) -> dict[str, Any] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,8 +42,10 @@ class Submission:
     """A program, its arguments and settings; `report` is the folder that it reports to.
 
     `folder` is where the pipelines' code is imported from. `mark` is in the environment of all
-    its processes, by which what is left of them is found. `databases` are settings by name; they
-    reach the program by its environment, so that no file and no command line has them.
+    its processes, by which what is left of them is found. `connections` are settings of `kafka`,
+    and by name those of each database (`jdbc`); they reach the program by its environment, so that
+    no file and no command line has them. `temporary` is the folder for temporary files on this
+    machine, None for the system's.
     """
 
     program: str
@@ -50,13 +53,37 @@ class Submission:
     spark: SparkSettings
     config: Mapping[str, str] = field(default_factory=dict)
     delta: bool = False
-    databases: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     folder: Path
     report: Path
     mark: str
+    temporary: Path | None = None
 
-    def start(self) -> Child:
-        """Start it; it dies with the calling thread. The report's folder is emptied."""
+    def run(
+        self, on_report: Callable[[dict[str, Any]], None], wait: Callable[[Child], None]
+    ) -> tuple[int, dict[str, Any] | None]:
+        """Run it to its end; return the exit code, and the result, None if it left none.
+
+        Each report goes to `on_report`. `wait` is called as long as it runs, and waits a moment. If
+        one of them raises an error, the program is killed.
+        """
+        child, lines = self._start(), ProgressFile(self.report)
+        try:
+            while child.running:
+                for report in lines.new():
+                    on_report(report)
+                wait(child)
+            for report in lines.new():
+                on_report(report)
+        finally:
+            code = child.finish(0)
+            # They may be secrets, and nothing reads them any more.
+            (self.report / PROPERTIES).unlink(missing_ok=True)
+        file = self.report / RESULT
+        return code, json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+    def _start(self) -> Child:
+        """Start it; it dies with the calling thread. What it reported before is deleted."""
         private_folder(self.report)
         for name in (PROGRESS, RESULT, STOP, LOG):
             (self.report / name).unlink(missing_ok=True)
@@ -78,15 +105,6 @@ class Submission:
         """Ask it to stop at its next safe place."""
         (self.report / STOP).touch()
 
-    def forget_settings(self) -> None:
-        """Delete the file with the settings, which may be secrets, once nothing reads it."""
-        (self.report / PROPERTIES).unlink(missing_ok=True)
-
-    def result(self) -> dict[str, Any] | None:
-        """Return what it wrote at its end, None if it has written nothing."""
-        file = self.report / RESULT
-        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-
     @property
     def log(self) -> Path:
         """Where the output of program and Spark goes."""
@@ -97,7 +115,7 @@ class Submission:
         return self.spark.master.startswith("local")
 
     def _command(self, properties: Path) -> tuple[str, ...]:
-        more = (*self.arguments, "--report", str(self.report))
+        more = ("--report", str(self.report), *self.arguments)
         if self._is_local:
             return (sys.executable, "-P", "-m", f"{PROGRAMS}.{self.program}", *more)
         program = str(_FOLDER / f"{self.program}.py")
@@ -106,14 +124,13 @@ class Submission:
     def _environment(self, properties: Path) -> dict[str, str]:
         found = program_environment([self.folder], with_credentials=True)
         found |= {MARK: self.mark}
-        if self.databases:
-            known = {name: dict(settings) for name, settings in self.databases.items()}
-            found[CONNECTIONS] = json.dumps({"jdbc": known})
+        if self.temporary:
+            found["TMPDIR"] = str(self.temporary)
+        if self.connections:
+            found[CONNECTIONS] = json.dumps(dict(self.connections))
         if self._is_local:
-            # Quoted as a shell would; the path is ours.
-            return found | {
-                "PYSPARK_SUBMIT_ARGS": f"--properties-file '{properties}' pyspark-shell"
-            }
+            settings = ("--properties-file", str(properties))
+            return found | {"PYSPARK_SUBMIT_ARGS": shlex.join((*settings, "pyspark-shell"))}
         if "SPARK_LOCAL_IP" not in os.environ:
             found.pop("SPARK_LOCAL_IP", None)
         return found | {"PYSPARK_DRIVER_PYTHON": sys.executable}
@@ -121,9 +138,11 @@ class Submission:
     def _settings(self) -> dict[str, str]:
         own = _DEFAULTS | (_LOOPBACK if self._is_local else self._shared())
         own |= DELTA if self.delta else {}
+        if self.temporary and self._is_local:
+            own["spark.local.dir"] = str(self.temporary / "local")
         found = own | dict(self.config) | self.spark.config | {"spark.master": self.spark.master}
-        parts = (*(delta_jars() if self.delta else ()), *(jdbc_jars() if self.databases else ()))
-        more = map(str, parts)
+        jdbc = jdbc_jars() if self.connections.get("jdbc") else ()
+        more = map(str, (*(delta_jars() if self.delta else ()), *jdbc))
         jars = (found.get("spark.jars", ""), joined_jars(), *more)
         return found | {"spark.jars": ",".join(filter(None, jars))}
 
