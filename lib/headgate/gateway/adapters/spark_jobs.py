@@ -170,11 +170,7 @@ class SparkJobAdapter:
         newest: bool = False,
     ) -> OutputComparison:
         """Compare two outputs; see the port."""
-        from headgate.gateway.spark.compare_outputs import (
-            CompareRequest,
-            OutputServers,
-            compare_outputs,
-        )
+        from headgate.gateway.spark.compare_outputs import CompareRequest, compare_outputs
 
         at = self._context
         wish = CompareRequest(
@@ -184,16 +180,9 @@ class SparkJobAdapter:
             tolerance=tolerance,
             ignore=list(ignore),
             newest=newest,
-            master=at.registry.spark.master,
-            conf=at.registry.spark.config,
-        )
-        servers = OutputServers(
-            bootstrap=at.registry.bootstrap_servers,
-            kafka=at.registry.kafka,
-            jdbc=at.registry.jdbc,
         )
         try:
-            found = compare_outputs(wish, servers, say=at.note, cancelled=at.is_cancelled)
+            found = compare_outputs(wish, at.registry, say=at.note, cancelled=at.is_cancelled)
         except OutputError as error:
             raise StepError(str(error)) from None
         at.keep("comparison", found.counts)

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headgate.errors import OutputError, RunCancelledError, UnreachableError
 from headgate.gateway.files.addresses import is_remote
 from headgate.gateway.kafka.java_client_config import java_config
-from headgate.gateway.spark.data_job import LOCAL, DataJob, data_job_ended, run_data_job
+from headgate.gateway.process.child_process import Child
+from headgate.gateway.process.jars import spark_jars
+from headgate.gateway.spark.run_job import BUSY, ended_early
+from headgate.gateway.spark.submit_job import Submission
 from headgate.model.output_comparison import ComparedColumn, OutputComparison, SampleRow
+from headgate.model.registered_pipelines import Registry
 
-_PROGRAM = "headgate.spark_jobs.data.compare_outputs"
 _KAFKA, _JDBC = "kafka:", "jdbc:"
 _KAFKA_TIMEOUT_MS = 30_000
+_TIMEOUT_S, _POLL_S = 6 * 3600.0, 0.2
+_SETTINGS = {
+    "spark.log.level": "ERROR",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.shuffle.partitions": "64",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,63 +45,82 @@ class CompareRequest:
     tolerance: float = 0.0
     ignore: Sequence[str] = ()
     newest: bool = False
-    master: str = LOCAL
-    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputServers:
-    """Kafka's address and librdkafka's settings, and the databases by name."""
-
-    bootstrap: str | None = None
-    kafka: Mapping[str, str] = field(default_factory=dict, repr=False)
-    jdbc: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
 
 def compare_outputs(
     wish: CompareRequest,
-    servers: OutputServers,
+    registry: Registry,
     *,
     say: Callable[[str], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> OutputComparison:
-    """Return what differs.
+    """Return what differs, found on the registry's master, Kafka cluster and databases.
 
-    OutputError says what can't be read or compared, UnreachableError which server did not respond,
-    RunCancelledError that `cancelled` said so.
+    SetupError says which jars are missing, OutputError what can't be read or compared,
+    UnreachableError which server did not respond, RunCancelledError that `cancelled` said so.
     """
-    job = _job(wish, servers)
-    with tempfile.TemporaryDirectory(prefix="headgate-compare-") as folder:
-        try:
-            code, found = run_data_job(job, Path(folder), say=say, cancelled=cancelled)
-        except RunCancelledError:
+    addresses = [_absolute(wish.a), _absolute(wish.b)]
+    what = f"the comparison of {wish.a} and {wish.b}"
+    end = time.monotonic() + _TIMEOUT_S
+
+    def wait(child: Child) -> None:
+        if cancelled():
             raise RunCancelledError(
                 "the comparison was cancelled. Start the comparison again to get a result"
-            ) from None
+            )
+        if time.monotonic() >= end:
+            raise UnreachableError(f"{what} did not end within {_TIMEOUT_S:g} s{BUSY}")
+        with suppress(subprocess.TimeoutExpired):
+            child.process.wait(_POLL_S)
+
+    with tempfile.TemporaryDirectory(prefix="headgate-compare-") as folder:
+        submission = _submission(wish, addresses, registry, Path(folder))
+        code, found = submission.run(lambda report: say(report["note"]), wait)
         if found is None:
-            raise UnreachableError(data_job_ended(job, code, Path(folder)))
-    if "error" in found:
-        kind = UnreachableError if found["kind"] == UnreachableError.__name__ else OutputError
-        raise kind(found["error"])
-    return _read(found, wish)
+            raise UnreachableError(ended_early(what, code, submission.log))
+    facts = found["facts"]
+    if found["outcome"] == "done":
+        return _read(facts, wish)
+    if "kind" not in facts:
+        raise UnreachableError(f"{what} failed: {found['error']}")
+    kind = UnreachableError if facts["kind"] == UnreachableError.__name__ else OutputError
+    raise kind(found["error"])
 
 
-def _job(wish: CompareRequest, servers: OutputServers) -> DataJob:
-    addresses = [_absolute(wish.a), _absolute(wish.b)]
+def _submission(
+    wish: CompareRequest, addresses: Sequence[str], registry: Registry, folder: Path
+) -> Submission:
+    """Return the program, all of whose files are in an empty folder."""
     arguments = ["--keys", ",".join(wish.keys), "--tolerance", repr(float(wish.tolerance))]
     if wish.ignore:
         arguments += ["--ignore", ",".join(wish.ignore)]
     if wish.newest:
         arguments.append("--newest")
-    return DataJob(
-        module=_PROGRAM,
-        arguments=[*arguments, "--", *addresses],
-        what=f"the comparison of {wish.a} and {wish.b}",
-        parts=frozenset(filter(None, map(_part, addresses))),
-        connections=_connections(addresses, servers),
-        master=wish.master,
-        conf=wish.conf,
+    own = {
+        "spark.driver.memory": f"{_memory()}m",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    return Submission(
+        program="compare_outputs",
+        arguments=(*arguments, "--", *addresses),
+        spark=registry.spark,
+        config=_SETTINGS | own,
+        delta=any(map(_may_be_delta, addresses)),
+        connections=_connections(addresses, registry),
+        folder=folder,
+        report=folder,
+        mark=f"compare:{folder}",
+        temporary=folder,
     )
+
+
+def _memory() -> int:
+    """Return how many MiB the JVM may take: a fourth of the machine, 1 to 8 GiB."""
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    except (ValueError, OSError):
+        whole = 0
+    return min(max(whole // 4, 1024), 8 << 10)
 
 
 def _absolute(address: str) -> str:
@@ -104,23 +136,20 @@ def _absolute(address: str) -> str:
     return str(path)
 
 
-def _part(address: str) -> str | None:
-    """Return the jars that an address needs; a remote path may be a Delta table."""
-    if address.startswith(_KAFKA):
-        return "kafka"
-    if address.startswith(_JDBC):
-        return "jdbc"
-    is_delta = is_remote(address) or (Path(address) / "_delta_log").is_dir()
-    return "delta" if is_delta else None
+def _may_be_delta(address: str) -> bool:
+    """Whether a path is a Delta table; a remote one isn't looked at."""
+    return is_remote(address) or (Path(address) / "_delta_log").is_dir()
 
 
-def _connections(addresses: Sequence[str], servers: OutputServers) -> dict[str, Any]:
-    """Return only what these addresses need."""
+def _connections(addresses: Sequence[str], registry: Registry) -> dict[str, Any]:
+    """Return only what these addresses need; SetupError if Kafka's jars are missing."""
     found: dict[str, Any] = {}
-    if servers.bootstrap and any(a.startswith(_KAFKA) for a in addresses):
-        found["kafka"] = java_config(servers.bootstrap, servers.kafka, timeout_ms=_KAFKA_TIMEOUT_MS)
+    if registry.bootstrap_servers and any(a.startswith(_KAFKA) for a in addresses):
+        spark_jars()
+        given = (registry.bootstrap_servers, registry.kafka)
+        found["kafka"] = java_config(*given, timeout_ms=_KAFKA_TIMEOUT_MS)
     named = [a.removeprefix(_JDBC).partition(".")[0] for a in addresses if a.startswith(_JDBC)]
-    found["jdbc"] = {name: dict(servers.jdbc[name]) for name in named if name in servers.jdbc}
+    found["jdbc"] = {name: registry.jdbc[name] for name in named if name in registry.jdbc}
     return found
 
 

@@ -18,7 +18,7 @@ from headgate.gateway.process.jars import ENVIRONMENT as JARS
 from headgate.gateway.process.jars import spark_jars
 
 _POLL_S = 0.2
-_BUSY = ", so Headgate ended the process. Check this machine's load and memory, then try again"
+BUSY = ", so Headgate ended the process. Check this machine's load and memory, then try again"
 # The folder that this package is imported from.
 _PACKAGES = Path(__file__).resolve().parents[3]
 
@@ -85,7 +85,7 @@ def run_program(
     what: str,
     environment: dict[str, str],
     cancelled: Callable[[], bool] = lambda: False,
-    hint: str = _BUSY,
+    hint: str = BUSY,
     python: str = sys.executable,
 ) -> int:
     """Run in a process group of its own and return the exit code.

@@ -1,11 +1,12 @@
 """The program that compares two outputs by key and writes what differs as JSON.
 
     spark-submit compare_outputs.py A B --keys id[,more] [--tolerance X] [--ignore COLUMNS]
-        [--newest] [--samples N] [--result FILE] [--connections FILE]
+        [--newest] [--samples N] [--result FILE | --report FOLDER] [--connections FILE]
 
 A and B are a path, `kafka:TOPIC[@FROM..TO]` or `jdbc:NAME.TABLE`. The file of connections is
 `{"kafka": {client settings}, "jdbc": {NAME: {"url", "user", "password"}}}`; without one it is read
-from the environment variable HEADGATE_CONNECTIONS. The result goes to FILE, else to stdout.
+from the environment variable HEADGATE_CONNECTIONS. The result goes to FILE, else to stdout. With
+`--report` it is the report's facts; those of an error are its `kind`, the name of its class.
 Exits 0 if the outputs are equal, 1 if they differ, 2 if something given is wrong, 4 if a server did
 not respond.
 """
@@ -15,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ from headgate.spark_jobs.data.read_output import (
     read_output,
     spark_error,
 )
-from headgate.spark_jobs.data.run_as_child import run_as_child
+from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.text.near_names import near_names
 from headgate.text.secrets import mask_json, mask_text
 
@@ -46,27 +46,8 @@ _SETTINGS = {
 Say = Callable[[str], None]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Compare, write the result and return the exit code."""
-    args = _arguments(argv)
-    say = _sayer(args.progress)
-    try:
-        found = _compare(args, say)
-        code = 0 if found["equal"] else 1
-    except HeadgateError as error:
-        found = {"error": mask_text(str(error)), "kind": type(error).__name__}
-        code = error.exit_code
-    text = json.dumps(found, ensure_ascii=False)
-    if args.result:
-        draft = Path(f"{args.result}.part")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(args.result)
-    else:
-        print(text)
-    return code
-
-
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+def main() -> None:
+    """Run the program."""
     parser = argparse.ArgumentParser(description="Compare two outputs by key.")
     parser.add_argument("a", help="a path, kafka:TOPIC[@FROM..TO] or jdbc:NAME.TABLE")
     parser.add_argument("b", help="the output to compare with A")
@@ -80,17 +61,34 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=MOST_SAMPLES, help=samples)
     parser.add_argument("--result", help="file to write the result to (default: stdout)")
     parser.add_argument("--connections", help="JSON file with the settings of Kafka and databases")
-    parser.add_argument("--progress", help="file for progress messages, one per line")
-    return parser.parse_args(argv)
+    run(parser, work, _write)
 
 
-def _sayer(path: str | None) -> Say:
+def work(given: argparse.Namespace, report: Report) -> Ended:
+    """Compare; the exit code says what came out."""
+
     def say(text: str) -> None:
-        if path:
-            with Path(path).open("a", encoding="utf-8") as file:
-                file.write(f"{text}\n")
+        # Otherwise it went to stderr, which `spark-submit` joins with the result on stdout.
+        if given.report:
+            report.progress(note=text)
 
-    return say
+    try:
+        found = _compare(given, say)
+    except HeadgateError as error:
+        return Ended("failed", {"kind": type(error).__name__}, str(error), error.exit_code)
+    return Ended("done", found, code=0 if found["equal"] else 1)
+
+
+def _write(given: argparse.Namespace, ended: Ended) -> None:
+    """Write the facts, and the error if there is one, to the file of `--result` or to stdout."""
+    error = {"error": mask_text(ended.error)} if ended.error else {}
+    text = json.dumps(error | dict(ended.facts), ensure_ascii=False)
+    if not given.result:
+        print(text)
+        return
+    draft = Path(f"{given.result}.part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(given.result)
 
 
 def _connections(path: str | None) -> Connections:
@@ -315,4 +313,4 @@ class _Progress:
 
 
 if __name__ == "__main__":
-    sys.exit(run_as_child(main))
+    main()

@@ -31,11 +31,15 @@ _CODES = {"done": 0, "stopped": 3, "failed": 1}
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the work ended (`done`, `stopped` or `failed`), what was done, and the error's line."""
+    """How the work ended (`done`, `stopped` or `failed`), what was done, and the error's line.
+
+    `code` is the exit code, None for the outcome's own.
+    """
 
     outcome: str
     facts: Mapping[str, Any]
     error: str = ""
+    code: int | None = None
 
 
 class Report:
@@ -71,11 +75,14 @@ class Report:
 
 
 def run(
-    parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace, Report], Ended]
+    parser: argparse.ArgumentParser,
+    work: Callable[[argparse.Namespace, Report], Ended],
+    write: Callable[[argparse.Namespace, Ended], None] | None = None,
 ) -> NoReturn:
     """Parse the command line, do the work, report how it ended, and leave.
 
-    The exit code is 0 for done, 3 for stopped, 1 for failed, 2 for a wrong command line.
+    The exit code is 0 for done, 3 for stopped, 1 for failed, 2 for a wrong command line, unless
+    the work names another one. `write` writes the result where there is no `--report`.
     """
     parser.add_argument(
         "--report", type=Path, metavar="FOLDER", help="Folder for progress.jsonl and result.json."
@@ -91,8 +98,11 @@ def run(
     except Exception as error:
         traceback.print_exc(file=sys.stderr)
         ended = Ended("failed", {}, failure_of(error))
-    report.result(ended)
-    _leave(_CODES[ended.outcome])
+    if write is None or given.report is not None:
+        report.result(ended)
+    else:
+        write(given, ended)
+    _leave(_CODES[ended.outcome] if ended.code is None else ended.code)
 
 
 def failure_of(error: Any) -> str:

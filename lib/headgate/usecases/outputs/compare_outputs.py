@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from headgate.errors import OutputError
-from headgate.gateway.spark.compare_outputs import CompareRequest, OutputServers
+from headgate.gateway.spark.compare_outputs import CompareRequest
 from headgate.gateway.spark.compare_outputs import compare_outputs as compare_by_spark
 from headgate.model.output_comparison import OutputComparison
 from headgate.spark_jobs.data.compare_outputs import check
@@ -62,11 +61,7 @@ def compare_outputs(
                 f"{text} needs a Kafka cluster: set `bootstrap_servers` under [kafka] in "
                 "headgate.toml"
             )
-    servers = OutputServers(
-        bootstrap=registry.bootstrap_servers, kafka=registry.kafka, jdbc=registry.jdbc
-    )
-    wish = replace(wish, master=registry.spark.master, conf=registry.spark.config)
-    return compare_by_spark(wish, servers, say=say, cancelled=cancelled)
+    return compare_by_spark(wish, registry, say=say, cancelled=cancelled)
 
 
 def _names(given: Sequence[str]) -> list[str]:
