@@ -17,6 +17,7 @@ import pytest
 import resettable
 from headgate.store import open_store
 from headgate.usecases.context import open_context
+from standalone_cluster import standalone_cluster  # noqa: F401  a fixture of the session
 
 
 @dataclass

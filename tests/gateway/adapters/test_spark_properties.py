@@ -1,13 +1,23 @@
-"""Settings of a Spark program as Java reads them, and the lines of its progress."""
+"""Settings of a Spark program as Java reads them, the lines of its progress, and its end."""
 
 import subprocess
+import time
 
 import pytest
 
 from headgate.gateway.process.java import java
-from headgate.gateway.spark.submit_job import PROGRESS, ProgressFile, Submission, as_properties
+from headgate.gateway.process.shell_commands import marked
+from headgate.gateway.spark.submit_job import (
+    CONNECTIONS,
+    PROGRESS,
+    PROPERTIES,
+    ProgressFile,
+    Submission,
+    as_properties,
+)
 from headgate.model.registered_pipelines import SparkSettings
 
+LOCAL = SparkSettings(master="local[1]")
 BAR = "spark.ui.showConsoleProgress"
 SETTINGS = {
     "spark.app.name": " two  words ",
@@ -24,6 +34,13 @@ public class R {
   }
 }
 """
+
+
+def submitted(folder, *arguments, spark=LOCAL, **more):
+    return Submission(
+        program="compare_outputs", arguments=arguments, spark=spark, folder=folder, report=folder,
+        mark=f"m:{folder}", **more,
+    )  # fmt: skip
 
 
 def test_java_reads_the_settings_that_were_written(tmp_path):
@@ -43,10 +60,58 @@ def test_java_reads_the_settings_that_were_written(tmp_path):
 @pytest.mark.parametrize(("config", "shown"), [({}, "false"), ({BAR: "true"}, "true")])
 def test_the_log_has_no_progress_bars_unless_they_are_wanted(tmp_path, config, shown):
     spark = SparkSettings(master="local[1]", config=config)
-    submission = Submission(
-        program="p", arguments=(), spark=spark, folder=tmp_path, report=tmp_path, mark="m"
-    )
-    assert submission._settings()[BAR] == shown
+    assert submitted(tmp_path, spark=spark)._settings()[BAR] == shown
+
+
+def test_connections_are_only_in_the_environment(tmp_path):
+    database = {"url": "jdbc:postgresql://h/d", "password": "s3cret"}
+    connections = {"kafka": {"sasl.jaas.config": "s3cret"}, "jdbc": {"shop": database}}
+    one = submitted(tmp_path, connections=connections)
+    properties = tmp_path / PROPERTIES
+    assert "s3cret" in one._environment(properties)[CONNECTIONS]
+    shown = (str(one._settings()), str(one._command(properties)), repr(one))
+    assert not any("s3cret" in text for text in shown)
+    assert "postgresql" in one._settings()["spark.jars"]
+
+
+@pytest.mark.parametrize(("master", "given"), [("local[*]", True), ("spark://h:7077", False)])
+def test_temporary_files_are_in_the_given_folder(tmp_path, master, given):
+    # Executors would look for the same folder on their own machines.
+    folder = tmp_path / "it's mine"
+    one = submitted(folder, spark=SparkSettings(master=master), temporary=folder)
+    assert one._environment(folder / PROPERTIES)["TMPDIR"] == str(folder)
+    assert one._settings().get("spark.local.dir") == (str(folder / "local") if given else None)
+
+
+def test_a_program_reports_how_it_failed(tmp_path):
+    """Before Spark is started, for it takes long."""
+    reports = []
+    one = submitted(tmp_path, "a", "b", "--keys=")
+    code, found = one.run(reports.append, lambda child: time.sleep(0.05))
+    assert code == 2 and reports == []
+    assert found["outcome"] == "failed" and found["facts"] == {"kind": "OutputError"}
+    assert "needs key columns" in found["error"]
+    assert not (tmp_path / PROPERTIES).exists()
+
+
+def test_what_a_wrong_command_line_says_is_in_the_log(tmp_path):
+    one = submitted(tmp_path, "a", "b")
+    assert one.run(print, lambda child: time.sleep(0.05)) == (2, None)
+    assert "--keys" in one.log.read_text().splitlines()[-1]
+
+
+def test_an_error_while_it_runs_kills_the_program(tmp_path):
+    one = submitted(tmp_path, "a", "b", "--keys=id")
+
+    def wait(child):
+        while len(marked(f"m:{tmp_path}")) < 1:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        one.run(print, wait)
+    assert marked(f"m:{tmp_path}") == []
+    assert [file.name for file in tmp_path.iterdir()] == ["spark.log"]
 
 
 def test_each_whole_line_of_progress_is_read_once(tmp_path):
