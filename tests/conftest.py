@@ -42,7 +42,7 @@ _BROKER = {
 _LONG = (
     "integration/rehearsal/test_twin_spark",
     "integration/spark_data/test_compare_output",
-    "spark_jobs/data/test_late_batch_keys",
+    "spark_jobs/data/late/test_late_batch_keys",
     "integration/spark_data/test_historical_range",
     "integration/spark_data/test_late_batch",
     "integration/spark_data/test_stream_range",

@@ -65,6 +65,7 @@ gateway/adapters
 spark_jobs
 spark_jobs/failing
 spark_jobs/data
+spark_jobs/data/late
 spark_driver
 -
 views/layout

@@ -118,7 +118,7 @@ class Submission:
         more = ("--report", str(self.report), *self.arguments)
         if self._is_local:
             return (sys.executable, "-P", "-m", f"{PROGRAMS}.{self.program}", *more)
-        program = str(_FOLDER / f"{self.program}.py")
+        program = str(_FOLDER / f"{self.program.replace('.', '/')}.py")
         return (_spark_submit(), "--properties-file", str(properties), program, *more)
 
     def _environment(self, properties: Path) -> dict[str, str]:

@@ -82,7 +82,7 @@ class EventTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateTouch:
-    """What late records touch; see `spark_jobs.data.measure_late`.
+    """What late records touch; see `spark_jobs.data.late.measure_late`.
 
     `late` records were read: `repeated` came before among them, `in_input` are in the input too,
     the rest is `new`. They touch `pairs` of a key and a window (as many as `keys`, if results have
@@ -122,7 +122,7 @@ class SparkJobInspector(Protocol):
         """
 
     def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:
-        """Return what the program `measure_late` finds.
+        """Return what the program `late.measure_late` finds.
 
         It is remembered as `event_times` is; `inputs` are ids of topics and hashes of folders.
         """

@@ -131,7 +131,7 @@ def test_a_topic_is_planned_with_the_offsets_that_it_has_now():
     assert plan.options["late"] == ["late:0:3-9"]
     assert plan.preconditions["contents"] == {"/data/totals": "h1"}
     (job, inputs) = cluster.asked[0]
-    assert job.program == "measure_late"
+    assert job.program == "late.measure_late"
     assert inputs == {"orders": "id-orders", "late": "id-late", "/data/totals": "h1"}
     again = plan_of(Cluster(), WINDOW, **plan.options)
     assert again.hash == plan.hash
@@ -146,7 +146,7 @@ def test_a_step_says_all_that_the_program_needs():
     )
     process = files.steps[0]
     job = process.job("--to", "/data/staged")
-    assert job.program == "replace_results"
+    assert job.program == "late.replace_results"
     assert argument(job, "--late-files") == "json:/data/late"
     assert argument(job, "--duplicates") == "value.id"
     assert argument(job, "--target") == "parquet:/data/totals"

@@ -156,7 +156,7 @@ def _measuring(request: PlanRequest, batch: Batch) -> SparkJob:
         "--target": f"{request.options.get('file-format', 'parquet')}:{batch.folder}",
     }
     return SparkJob(
-        program="measure_late",
+        program="late.measure_late",
         arguments=tuple(w for name, value in given.items() if value for w in (name, str(value))),
         what=f"the measurement of late records of {pipeline.name}",
     )

@@ -90,7 +90,7 @@ class ReplaceResults(ProcessRecords):
         }
         words = (w for name, value in given.items() if value for w in (name, value))
         return SparkJob(
-            program="replace_results",
+            program="late.replace_results",
             arguments=(*words, *target),
             what=f"the processing of late records of {self.input}",
             config=self.config,

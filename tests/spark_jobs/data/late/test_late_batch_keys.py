@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.late_records import LateRecords
-from headgate.spark_jobs.data.offset_ranges import OffsetRanges
-from headgate.spark_jobs.data.target_folder import TargetFolder
-from headgate.spark_jobs.data.touched_keys import (
+from headgate.spark_jobs.data.late.late_records import LateRecords
+from headgate.spark_jobs.data.late.target_folder import TargetFolder
+from headgate.spark_jobs.data.late.touched_keys import (
     SessionKeyError,
     check_keys,
     has_window,
@@ -19,6 +18,7 @@ from headgate.spark_jobs.data.touched_keys import (
     same_key,
     touched_keys,
 )
+from headgate.spark_jobs.data.offset_ranges import OffsetRanges
 
 pytestmark = pytest.mark.spark
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_only_a_window_in_the_key_limits_the_times_that_are_read(orders, spark):
 
     from pyspark.sql import functions as f
 
-    from headgate.spark_jobs.data.measure_late import Touch
+    from headgate.spark_jobs.data.late.measure_late import Touch
     from headgate.text.times import milliseconds
 
     hours = orders.groupBy(f.window("at", "1 hour"), "city").count()
@@ -111,7 +111,7 @@ def test_only_a_window_in_the_key_limits_the_times_that_are_read(orders, spark):
 def test_a_sample_of_keys_has_no_secrets_and_no_long_values(spark):
     from types import SimpleNamespace
 
-    from headgate.spark_jobs.data.measure_late import Touch
+    from headgate.spark_jobs.data.late.measure_late import Touch
 
     rows = [("password=geheim123", "s3cr3t"), ("x" * 500, None)]
     late = marked(spark.createDataFrame(rows, "city string, token string"))
@@ -141,7 +141,7 @@ def test_each_aggregation_must_group_by_the_key(orders):
 def test_a_session_is_no_key_because_late_records_make_it_longer(orders):
     from pyspark.sql import functions as f
 
-    from headgate.spark_jobs.data.measure_late import _time_column
+    from headgate.spark_jobs.data.late.measure_late import _time_column
 
     sessions = orders.groupBy(f.session_window("at", "10 minutes"), "city").count()
     assert keys_of(sessions, "city") == {("a",), ("b",), (None,)}
@@ -214,7 +214,7 @@ def log(spark):
     frame = spark.createDataFrame(rows, KAFKA)
 
     def read(ranges):
-        from headgate.spark_jobs.data.late_records import _inside
+        from headgate.spark_jobs.data.late.late_records import _inside
 
         return frame.where(_inside(ranges))
 
@@ -267,7 +267,7 @@ def test_duplicates_are_those_of_plain_python(log, identity):
 @pytest.mark.parametrize("most", [pytest.param(1_000_000, marks=pytest.mark.long), 3])
 def test_too_many_ids_are_not_sent_to_every_executor(log, monkeypatch, most):
     rows, read = log
-    monkeypatch.setattr("headgate.spark_jobs.data.late_records.MOST_SENT", most)
+    monkeypatch.setattr("headgate.spark_jobs.data.late.late_records.MOST_SENT", most)
     late = LateRecords(input="orders", offsets=LATE, identity=("value.id",), is_alone=True)
     alone = late.rows_of(ALL, read)
     analyzed = alone._jdf.queryExecution().analyzed().toString()

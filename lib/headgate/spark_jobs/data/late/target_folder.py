@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.touched_keys import same_key
+from headgate.spark_jobs.data.late.touched_keys import same_key
 
 FORMATS = ("parquet", "orc", "json")
 # What a Parquet schema says of a timestamp, and the setting of Spark that writes such ones.

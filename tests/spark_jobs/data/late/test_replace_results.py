@@ -6,9 +6,9 @@ import pytest
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data import replay_query
-from headgate.spark_jobs.data.late_records import LateRecords
+from headgate.spark_jobs.data.late.late_records import LateRecords
+from headgate.spark_jobs.data.late.replace_results import _all_results
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges
-from headgate.spark_jobs.data.replace_results import _all_results
 
 SPARK = SimpleNamespace()
 GIVEN = SimpleNamespace(entry_point="m:f")

@@ -14,8 +14,8 @@ from functools import reduce
 from typing import Any
 
 from headgate.errors import CaptureError
+from headgate.spark_jobs.data.late.touched_keys import marked
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
-from headgate.spark_jobs.data.touched_keys import marked
 
 Read = Callable[[OffsetRanges], Any]
 NONE, OFFSETS = "none", "offsets"

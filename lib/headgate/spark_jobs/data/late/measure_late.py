@@ -23,15 +23,15 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.late_records import (
+from headgate.spark_jobs.data.late.late_records import (
     MOST_SENT,
     LateRecords,
     add_arguments,
     read_late,
 )
+from headgate.spark_jobs.data.late.target_folder import TargetFolder, read_target
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
-from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
 from headgate.text.secrets import mask_json
 
 # So many keys are shown, and so many characters of each of their values.
@@ -100,7 +100,7 @@ class Touch:
     """
 
     def __init__(self, built: Any, rows: Any, keys: Sequence[str], time_column: str | None) -> None:
-        from headgate.spark_jobs.data.touched_keys import (
+        from headgate.spark_jobs.data.late.touched_keys import (
             check_keys,
             key_columns,
             touched_keys,
@@ -146,7 +146,7 @@ class Touch:
         """
         from pyspark.sql import functions as f
 
-        from headgate.spark_jobs.data.touched_keys import has_window
+        from headgate.spark_jobs.data.late.touched_keys import has_window
 
         found: list[int] = []
         for mark in self.built.watermarks if has_window(self.rows, self.columns) else ():
@@ -169,9 +169,9 @@ def built_touch(
 ) -> Touch:
     """Call the function over the late records alone; return what they touch."""
     from headgate.spark_jobs.block_start import intercept_starts
+    from headgate.spark_jobs.data.late.touched_keys import joins_itself
     from headgate.spark_jobs.data.read_as_batch import Built, build_as_batch
     from headgate.spark_jobs.data.replay_query import call_as_batch, within
-    from headgate.spark_jobs.data.touched_keys import joins_itself
 
     intercept_starts()
     built = Built(ranges, within=within(given), rows_of=late.rows_of)
@@ -197,8 +197,8 @@ def _time_column(rows: Any, named: str | None) -> str | None:
 
     A session window is none: late records make it longer, so the results of all are replaced.
     """
+    from headgate.spark_jobs.data.late.touched_keys import SessionKeyError, check_keys, key_columns
     from headgate.spark_jobs.data.replay_query import found_time
-    from headgate.spark_jobs.data.touched_keys import SessionKeyError, check_keys, key_columns
 
     if named is not None:
         return key_columns(rows, [named], "--time-column")[0]

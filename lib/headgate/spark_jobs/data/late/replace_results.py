@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.late_records import LateRecords, read_late
-from headgate.spark_jobs.data.measure_late import built_touch, common_parser
+from headgate.spark_jobs.data.late.late_records import LateRecords, read_late
+from headgate.spark_jobs.data.late.measure_late import built_touch, common_parser
+from headgate.spark_jobs.data.late.target_folder import TargetFolder, read_target
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
-from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
 
 
 def main() -> None:
@@ -73,8 +73,8 @@ def _replace(
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
+    from headgate.spark_jobs.data.late.touched_keys import same_key
     from headgate.spark_jobs.data.replay_query import counted
-    from headgate.spark_jobs.data.touched_keys import same_key
 
     touch = built_touch(spark, given, ranges, late)
     target.check(touch.rows)
