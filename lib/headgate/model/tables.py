@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from headgate.text.numbers import plural
+
+_WINDOWS = {f"struct<start:{kind},end:{kind}>": kind for kind in ("timestamp", "timestamp_ntz")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class DatabaseTable:
     each unique index that an upsert can name. `missing` are the rights that a run needs and the
     user lacks, `obstacles` other reasons against rows being replaced, as sentences. `triggers` run
     for each row. `cascades` are tables whose rows change when a row of this one is deleted.
+    `content` is another text once rows were written; the server may be a second late.
     """
 
     connection: str
@@ -45,15 +49,40 @@ class DatabaseTable:
     obstacles: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
     cascades: tuple[str, ...] = ()
+    content: str = ""
 
     @property
     def title(self) -> str:
         """Its name in sentences."""
         return f"{self.schema}.{self.name}"
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(c.name for c in self.columns)
+
     def column(self, name: str) -> TableColumn | None:
         """Return the column of that name, None if there is none."""
         return next((c for c in self.columns if c.name == name), None)
+
+
+def values_of(
+    results: Mapping[str, str], columns: Collection[str]
+) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Yield the table's column, path and type of each value of a result.
+
+    `results` are the types of its columns, in Spark's words, `columns` those of the table. A window
+    has two values, unless the table has a column for all of it. Its end is left out if the table
+    has no column for it: the start says it.
+    """
+    for name, kind in results.items():
+        time = _WINDOWS.get(kind)
+        if time is None or name in columns:
+            yield name, (name,), kind
+            continue
+        yield f"{name}_start", (name, "start"), time
+        if f"{name}_end" in columns:
+            yield f"{name}_end", (name, "end"), time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +91,9 @@ class TableChange:
 
     `staged` holds the new results until they are in `table`. Then `before` has the rows that they
     replaced, `after` the keys and a hash of each row that was written. `written` are the columns
-    that the results have, `keys` those that identify a row.
+    that the results have, `keys` those that identify a row. `touched` holds values of the columns
+    `touched_by`: rows with these values that no result replaces are deleted, and kept in `before`,
+    too. Without it, none are deleted.
     """
 
     connection: str
@@ -74,6 +105,13 @@ class TableChange:
     staged: str
     before: str
     after: str
+    touched: str = ""
+    touched_by: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The tables that results are collected in."""
+        return tuple(filter(None, (self.staged, self.touched)))
 
     @property
     def title(self) -> str:
@@ -83,10 +121,11 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """How many rows an upsert added, and how many it replaced."""
+    """How many rows a run added, how many it replaced, and how many it deleted."""
 
     added: int
     replaced: int
+    deleted: int = 0
 
 
 @dataclass(frozen=True, slots=True)

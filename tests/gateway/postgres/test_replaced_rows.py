@@ -3,14 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from table_rows import change_of, own, rows
 
 from headgate.errors import RefusedError, StepError, UnreachableError
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.adapters.tables import TableAdapter
 from headgate.gateway.postgres.connect import connected, connection_arguments
-from headgate.model.registered_pipelines import Registry
-from headgate.model.tables import RowCounts, TableChange
-from postgres_server import running_postgres
+from headgate.model.tables import RowCounts
 
 MIXED = """
 CREATE TABLE "Odd {}" (
@@ -19,35 +18,6 @@ CREATE TABLE "Odd {}" (
     IDENTITY, seen timestamptz DEFAULT '2026-01-01Z', PRIMARY KEY (day, "key %s")
 )
 """
-
-
-@pytest.fixture(scope="module")
-def server():
-    with running_postgres() as made:
-        yield made
-
-
-@pytest.fixture
-def database(server):
-    name = server.database().rpartition("/")[2]
-    with server.connect(name) as connection:
-        yield connection
-
-
-@pytest.fixture
-def tables(database, tmp_path):
-    url = f"jdbc:postgresql://127.0.0.1:{database.info.port}/{database.info.dbname}?sslmode=prefer"
-    registry = Registry(jdbc={"shop": {"url": url, "user": "headgate"}})
-    return TableAdapter(RunContext(registry=registry, home=tmp_path))
-
-
-def change_of(tables, name, keys, written):
-    found = tables.table("shop", name)
-    return TableChange(
-        connection="shop", schema=found.schema, table=found.name, table_id=found.id,
-        keys=keys, written=written, staged="headgate_staged_1", before="headgate_before_1",
-        after="headgate_after_1",
-    )  # fmt: skip
 
 
 @pytest.fixture
@@ -67,15 +37,6 @@ def odd(database, tables):
         "('it''s', '2026-04-01', NULL, '2'), ('new', '2026-04-02', 1e300, NULL)"
     )
     return change
-
-
-def rows(database, table='"Odd {}"'):
-    return sorted(database.execute(f"SELECT t::text FROM {table} t").fetchall())
-
-
-def own(database):
-    query = "SELECT relname FROM pg_class WHERE relname LIKE 'headgate%' ORDER BY 1"
-    return [name for (name,) in database.execute(query).fetchall()]
 
 
 def test_rows_are_replaced_and_restored_with_every_value(database, tables, odd):

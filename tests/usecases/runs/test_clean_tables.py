@@ -51,14 +51,14 @@ def context(shop, tmp_path):
     return open_context(str(tmp_path / "headgate.toml"))
 
 
-def ran(context, shop, *, days, state=RunState.DONE, before=None):
+def ran(context, shop, *, days, state=RunState.DONE, before=None, more=()):
     """A run that replaced rows and ended so many days ago; `before` is a name in its journal."""
     new = NewRun(scenario="historical-range", pipeline="q", plan_hash="h", plan="{}", resources=())
     with closing(open_store(context.store_url)) as store:
         run = store.runs.enqueue(new, by="ann", action="apply")
         suffix = run.replace("-", "_")
-        names = {word: f"headgate_{word}_{suffix}" for word in ("staged", "before", "after")}
-        for word in ("before", "after"):
+        names = {word: f"headgate_{word}_{suffix}" for word in ("staged", "before", "after", *more)}
+        for word in ("before", "after", *more):
             shop.execute(f"CREATE TABLE {names[word]} AS SELECT generate_series(1, 100) AS id")
         was = {"connection": "shop", "schema": "public", "table": "totals", **names}
         if before:
@@ -95,6 +95,12 @@ def test_tables_of_an_old_run_are_dropped_and_it_is_not_undone_any_more(context,
         (reason,) = _undo_blockers(store, store.runs.get(old), None)
     assert f"run {old} can't be undone, because its snapshots expired" in reason
     assert clean_runs(context, by="ann") == ()
+
+
+def test_the_table_of_touched_keys_is_dropped_too(context, shop):
+    run = ran(context, shop, days=3, more=("touched",))
+    assert len(clean_runs(context, by="ann")) == 3
+    assert tables(shop) == {"totals"}
 
 
 def test_another_table_in_the_journal_is_not_dropped(context, shop):

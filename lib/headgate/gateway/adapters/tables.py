@@ -33,7 +33,7 @@ class TableAdapter:
             return restore_rows.later_changes(open_one, change)
 
     def stage(self, change: TableChange) -> None:
-        """Create the empty table for results."""
+        """Create the empty tables for results and touched keys."""
         with self._connected(change.connection) as open_one:
             replace_rows.stage(open_one, change)
 
@@ -48,7 +48,7 @@ class TableAdapter:
             return replace_rows.exists(open_one, change, change.after)
 
     def replace_rows(self, change: TableChange) -> RowCounts | None:
-        """Upsert the staged rows in one transaction; see the port."""
+        """Put the staged rows in place in one transaction; see the port."""
         with self._connected(change.connection) as open_one:
             return replace_rows.replace_rows(open_one, change)
 
@@ -58,7 +58,7 @@ class TableAdapter:
             return restore_rows.is_restored(open_one, change)
 
     def restore_rows(self, change: TableChange) -> None:
-        """Delete the added rows and restore the replaced ones; see the port."""
+        """Delete the added rows and restore the replaced and deleted ones; see the port."""
         with self._connected(change.connection) as open_one:
             restore_rows.restore_rows(open_one, change)
 

@@ -13,7 +13,11 @@ _TABLE = """
 SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, row_security_active(c.oid),
     has_schema_privilege(n.oid, 'CREATE'), pg_is_in_recovery(),
     EXISTS (SELECT FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type <> '1'),
-    c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)
+    c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid),
+    (SELECT string_agg(concat_ws('/', p.oid, pg_relation_filenode(p.oid),
+        pg_stat_get_tuples_inserted(p.oid), pg_stat_get_tuples_updated(p.oid),
+        pg_stat_get_tuples_deleted(p.oid)), ' ' ORDER BY p.oid)
+    FROM (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) p (oid))
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass(%s)
 """
 _COLUMNS = """
@@ -62,7 +66,7 @@ def describe_table(connection: Any, database: str, name: str) -> DatabaseTable |
         ) from None
     if row is None:
         return None
-    oid, schema, table, kind, hidden, may_create, standby, rules, parent = row
+    oid, schema, table, kind, hidden, may_create, standby, rules, parent, content = row
     title = f"{schema}.{table}"
     obstacles = (
         (kind not in "rp", f"{title} is {_KINDS.get(kind, 'not a table')}: pass a table"),
@@ -85,13 +89,14 @@ def describe_table(connection: Any, database: str, name: str) -> DatabaseTable |
         obstacles=tuple(said for is_true, said in obstacles if is_true),
         triggers=_names(connection, _TRIGGERS, oid),
         cascades=_names(connection, _CASCADES, oid),
+        content=content,
     )
 
 
 def _missing(
     connection: Any, oid: str, title: str, schema: str, *, may_create: bool
 ) -> tuple[str, ...]:
-    """Return the rights that the user lacks; DELETE is the undo's."""
+    """Return the rights that the user lacks."""
     asked = "SELECT " + ", ".join("has_table_privilege(%s::oid, %s)" for _ in _RIGHTS)
     has = connection.execute(asked, [v for right in _RIGHTS for v in (oid, right)]).fetchone()
     found = [f"{r} on {title}" for r, there in zip(_RIGHTS, has, strict=True) if not there]

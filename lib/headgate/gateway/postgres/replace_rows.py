@@ -3,6 +3,9 @@
 A run has three tables beside its target: `staged` has the results, `before` the rows that were
 replaced, `after` the key and a hash of each row as it was written. `staged` goes in the transaction
 that makes the other two, so that which of them is there says whether the results are in the table.
+
+A run that recomputes all results of some keys has a fourth, `touched`, with these keys. Rows of
+these keys that no result replaces are deleted; they are in `before`, but not in `after`.
 """
 
 from __future__ import annotations
@@ -11,10 +14,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from headgate.errors import RefusedError, StepError
+from headgate.gateway.postgres.statement import (
+    Statement,
+    any_null,
+    quoted,
+    row_hash,
+    same_columns,
+    same_key,
+)
 from headgate.model.tables import RowCounts, TableChange
 from headgate.text.numbers import plural
-
-HASH = "headgate_row"
 
 
 def stage(connection: Any, change: TableChange) -> None:
@@ -22,10 +31,17 @@ def stage(connection: Any, change: TableChange) -> None:
     sql = Statement(change)
     if exists(connection, change, change.after):
         raise StepError(f"the results are already in {change.title}. Undo the run")
-    connection.execute(sql.text("DROP TABLE IF EXISTS {staged}"))
+    drop(connection, change.schema, change.own)
     connection.execute(
         sql.text("CREATE TABLE {staged} AS SELECT {written} FROM {table} WITH NO DATA")
     )
+    if change.touched:
+        connection.execute(
+            sql.text("CREATE TABLE {touched} AS SELECT {touched_by} FROM {table} WITH NO DATA")
+        )
+        # Which transactions had ended: rows that others write from here on are found by it.
+        now = connection.execute("SELECT txid_current_snapshot()::text").fetchone()[0]
+        connection.execute(sql.text("COMMENT ON TABLE {touched} IS '{now}'", now=now))
 
 
 def staged_rows(connection: Any, change: TableChange) -> int:
@@ -38,7 +54,7 @@ def staged_rows(connection: Any, change: TableChange) -> int:
 
 
 def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
-    """Upsert the staged rows; None if it is done. RefusedError for keys that don't identify one.
+    """Put the staged rows in place; None if it is done. RefusedError if keys don't identify a row.
 
     Other writers of the table wait until the end of the transaction; readers don't.
     """
@@ -57,9 +73,7 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
         )
     staged = connection.execute(sql.text("SELECT count(*) FROM {staged}")).fetchone()[0]
     columns = table_columns(connection, change)
-    replaced = connection.execute(
-        sql.text("CREATE TABLE {before} AS SELECT t.* FROM {table} t WHERE EXISTS ({of_staged})")
-    ).rowcount
+    replaced, deleted = _keep_and_delete(connection, sql)
     connection.execute(
         sql.text(
             "INSERT INTO {table} ({written}) SELECT {written} FROM {staged} "
@@ -69,7 +83,7 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
     written = connection.execute(
         sql.text(
             "CREATE TABLE {after} AS SELECT {t_keys}, {hash} AS {hash_name} FROM {table} t "
-            "WHERE EXISTS ({of_staged})",
+            "WHERE {is_staged}",
             hash=row_hash(columns, "t"),
         )
     ).rowcount
@@ -78,8 +92,117 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
             f"the run wrote {staged} results to {change.title}, but the table has only {written} "
             "of them: a trigger changes or drops rows. Headgate rolled the transaction back"
         )
-    connection.execute(sql.text("DROP TABLE {staged}"))
-    return RowCounts(added=staged - replaced, replaced=replaced)
+    drop(connection, change.schema, change.own)
+    return RowCounts(added=staged - replaced, replaced=replaced, deleted=deleted)
+
+
+def _keep_and_delete(connection: Any, sql: Statement) -> tuple[int, int]:
+    """Keep the rows that go; return how many results will replace, and how many were deleted."""
+    if not sql.change.touched:
+        kept = sql.text("CREATE TABLE {before} AS SELECT t.* FROM {table} t WHERE {is_staged}")
+        return connection.execute(kept).rowcount, 0
+    kept = _keep_touched(connection, sql)
+    _check_unchanged(connection, sql)
+    _check_touched(connection, sql)
+    missing = sql.text(
+        "NOT EXISTS (SELECT FROM {staged} s WHERE {same})", same=same_key(sql.change, "s", "o")
+    )
+    expected = connection.execute(
+        sql.text("SELECT count(*) FROM {before} o WHERE {missing}", missing=missing)
+    ).fetchone()[0]
+    deleted: int = connection.execute(
+        sql.text(
+            "DELETE FROM {table} t USING {before} o WHERE {same} AND {missing}",
+            same=same_key(sql.change, "o", "t"),
+            missing=missing,
+        )
+    ).rowcount
+    if deleted != expected:
+        raise StepError(
+            f"the run deleted {deleted} of {plural(expected, 'row')} of {sql.change.title}: a "
+            "trigger changes or keeps rows. Headgate rolled the transaction back"
+        )
+    return kept - deleted, deleted
+
+
+def _keep_touched(connection: Any, sql: Statement) -> int:
+    """Copy the rows of the touched keys to `before`; return how many there are."""
+    by = sql.change.touched_by
+    connection.execute(sql.text("ANALYZE {touched}"))
+    count: int = connection.execute(
+        sql.text(
+            "CREATE TABLE {before} AS SELECT t.* FROM {table} t "
+            "WHERE EXISTS (SELECT FROM {touched} k WHERE {same})",
+            same=same_columns(by, "k", "t"),
+        )
+    ).rowcount
+    # No index finds nulls by IS NOT DISTINCT FROM: so only the keys that have some.
+    nulls = sql.text("SELECT FROM {touched} k WHERE {null}", null=any_null(by, "k"))
+    if not connection.execute(f"{nulls} LIMIT 1").rowcount:
+        return count
+    inserted: int = connection.execute(
+        sql.text(
+            "INSERT INTO {before} SELECT t.* FROM {table} t "
+            "WHERE {null} AND EXISTS ({nulls} AND {same})",
+            null=any_null(by, "t"),
+            nulls=nulls,
+            same=" AND ".join(f"k.{quoted(c)} IS NOT DISTINCT FROM t.{quoted(c)}" for c in by),
+        )
+    ).rowcount
+    return count + inserted
+
+
+def _check_unchanged(connection: Any, sql: Statement) -> None:
+    """RefusedError if somebody has written rows of the touched keys since `stage`."""
+    name = f"{quoted(sql.change.schema)}.{quoted(sql.change.touched)}"
+    said = connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (name,))
+    _, ended, running = str(said.fetchone()[0]).split(":")
+    # A row has the last 32 bits of the number of the transaction that wrote it.
+    newest = f"age(t.xmin) <= age('{int(ended) % 2**32}'::xid)"
+    others = (
+        f"t.xmin = '{int(number) % 2**32}'::xid" for number in filter(None, running.split(","))
+    )
+    count, sample = connection.execute(
+        sql.text(
+            "SELECT count(*), min({key_text}) FROM {table} t JOIN {before} o ON {same} "
+            "WHERE {is_newer}",
+            same=same_key(sql.change, "o", "t"),
+            is_newer=" OR ".join((newest, *others)),
+        )
+    ).fetchone()
+    if count:
+        raise RefusedError(
+            f"{plural(count, 'row')} of {sql.change.title} that the run would replace changed "
+            f"while the run processed records, for example {sample}. Stop the program that writes "
+            "to this table, undo the run, then run `headgate plan` again"
+        )
+
+
+def _check_touched(connection: Any, sql: Statement) -> None:
+    """RefusedError if a row that goes can't be identified, or a row of another key would go."""
+    keys = ", ".join(sql.change.keys)
+    empty = connection.execute(sql.text("SELECT count(*) FROM {before} t WHERE {any_null}"))
+    if count := empty.fetchone()[0]:
+        raise RefusedError(
+            f"{plural(count, 'row')} of {sql.change.title} that the run would replace have null in "
+            f"{keys}, so Headgate can't identify them. Delete these rows, then run `headgate plan` "
+            "again"
+        )
+    if set(sql.change.touched_by) <= set(sql.change.keys):
+        # Rows with the keys of a result then are rows of its touched key.
+        return
+    other = connection.execute(
+        sql.text(
+            "SELECT {key_text} FROM {table} t WHERE {is_staged} "
+            "AND NOT EXISTS (SELECT FROM {before} o WHERE {same}) LIMIT 1",
+            same=same_key(sql.change, "o", "t"),
+        )
+    ).fetchone()
+    if other:
+        raise RefusedError(
+            f"a result would overwrite a row of another key in {sql.change.title} ({other[0]}). "
+            f"Its unique columns are {keys}. Add the columns of --keys to this unique index"
+        )
 
 
 def drop(connection: Any, schema: str, names: Iterable[str]) -> None:
@@ -151,70 +274,3 @@ def _check_keys(connection: Any, sql: Statement) -> None:
             f"{twice[1]} results have the same key ({twice[0]}). Pass all columns that identify a "
             "result in --keys"
         )
-
-
-class Statement:
-    """SQL about one change, with its names quoted; `target` is the table's quoted name."""
-
-    def __init__(self, change: TableChange) -> None:
-        self.change = change
-        self.target = f"{quoted(change.schema)}.{quoted(change.table)}"
-
-    def text(self, template: str, **more: str) -> str:
-        """Return the statement with the names of this change, and `more` parts of it."""
-        change = self.change
-        rest = [c for c in change.written if c not in change.keys]
-        updates = ", ".join(f"{quoted(c)} = EXCLUDED.{quoted(c)}" for c in rest)
-        own = (change.staged, change.before, change.after)
-        staged, before, after = (f"{quoted(change.schema)}.{quoted(n)}" for n in own)
-        values = {
-            "table": self.target,
-            "staged": staged,
-            "before": before,
-            "after": after,
-            "written": _joined(change.written),
-            "keys": _joined(change.keys),
-            "t_keys": _joined(change.keys, "t."),
-            "key_text": key_text(change, "t."),
-            "any_null": " OR ".join(f"t.{quoted(c)} IS NULL" for c in change.keys),
-            "update": f"UPDATE SET {updates}" if updates else "NOTHING",
-            "of_staged": f"SELECT FROM {staged} s WHERE {same_key(change, 's', 't')}",
-            "hash_name": quoted(HASH),
-        }
-        return template.format(**values, **more)
-
-
-def quoted(name: str) -> str:
-    """Return a name as PostgreSQL takes it whatever is in it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def same_key(change: TableChange, one: str, other: str) -> str:
-    """Return the condition that rows of two aliases have the same key."""
-    pairs = (f"{one}.{quoted(c)} = {other}.{quoted(c)}" for c in change.keys)
-    return " AND ".join(pairs)
-
-
-def key_text(change: TableChange, alias: str) -> str:
-    """Return an expression with a key in words, such as `city=Rome, day=2026-04-01`."""
-    parts = (f"{_literal(c + '=')} || {alias}{quoted(c)}::text" for c in change.keys)
-    return " || ', ' || ".join(parts)
-
-
-def row_text(columns: Iterable[str], alias: str) -> str:
-    """Return an expression with a row's values as one text; json has no comparison, text has."""
-    return f"ROW({_joined(columns, f'{alias}.')})::text"
-
-
-def row_hash(columns: Iterable[str], alias: str) -> str:
-    """Return an expression with a hash of a row's values."""
-    text = row_text(columns, alias)
-    return f"encode(sha256(convert_to({text}, getdatabaseencoding())), 'hex')"
-
-
-def _joined(names: Iterable[str], alias: str = "") -> str:
-    return ", ".join(f"{alias}{quoted(n)}" for n in names)
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -1,20 +1,18 @@
-"""Restore the rows that a run's results have replaced, and delete those that it added."""
+"""Restore the rows that a run has replaced or deleted, and delete those that it added."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from headgate.errors import RefusedError
-from headgate.gateway.postgres.replace_rows import (
+from headgate.gateway.postgres.replace_rows import exists, lock, table_columns
+from headgate.gateway.postgres.statement import (
     Statement,
-    exists,
     key_text,
-    lock,
     quoted,
     row_hash,
     row_text,
     same_key,
-    table_columns,
 )
 from headgate.model.tables import LaterChanges, TableChange
 from headgate.text.numbers import plural
@@ -53,7 +51,7 @@ def later_changes(connection: Any, change: TableChange) -> LaterChanges | None:
     if is_restored(connection, change):
         return None
     sql = Statement(change)
-    found = connection.execute(
+    written = connection.execute(
         sql.text(
             "SELECT count(*), min({key}) FROM {after} n LEFT JOIN {table} t ON {same} "
             "WHERE {hash} IS DISTINCT FROM n.{hash_name}",
@@ -62,7 +60,17 @@ def later_changes(connection: Any, change: TableChange) -> LaterChanges | None:
             hash=row_hash(_columns_then(connection, change), "t"),
         )
     ).fetchone()
-    return LaterChanges(found[0], found[1] or "")
+    # The run deleted them, and somebody has added rows with their keys.
+    added = connection.execute(
+        sql.text(
+            "SELECT count(*), min({key}) FROM {before} o JOIN {table} t ON {same} "
+            "WHERE {is_deleted}",
+            key=key_text(change, "o."),
+            same=same_key(change, "o", "t"),
+            is_deleted=_is_deleted(sql),
+        )
+    ).fetchone()
+    return LaterChanges(written[0] + added[0], written[1] or added[1] or "")
 
 
 def restore_rows(connection: Any, change: TableChange) -> None:
@@ -93,15 +101,31 @@ def _is_new(sql: Statement) -> str:
     return sql.text("NOT EXISTS (SELECT FROM {before} o WHERE {same})", same=same)
 
 
+def _is_deleted(sql: Statement) -> str:
+    """Return the condition that the run deleted the row `o` of `before`."""
+    same = same_key(sql.change, "n", "o")
+    return sql.text("NOT EXISTS (SELECT FROM {after} n WHERE {same})", same=same)
+
+
 def _restore(connection: Any, sql: Statement) -> None:
     change = sql.change
     found = connection.execute(
-        "SELECT attname FROM pg_attribute WHERE attrelid = %s::oid AND attnum > 0 "
-        "AND NOT attisdropped AND attgenerated = '' AND attidentity <> 'a' ORDER BY attnum",
+        "SELECT attname, attidentity FROM pg_attribute WHERE attrelid = %s::oid AND attnum > 0 "
+        "AND NOT attisdropped AND attgenerated = '' ORDER BY attnum",
         (change.table_id,),
-    )
+    ).fetchall()
     then = _columns_then(connection, change)
-    kept = [r[0] for r in found.fetchall() if r[0] not in change.keys and r[0] in then]
+    columns = {name: identity for name, identity in found if name in then}
+    # A deleted row gets its old number, too; that of a replaced row can't be set, and is the same.
+    connection.execute(
+        sql.text(
+            "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE "
+            "SELECT {columns} FROM {before} o WHERE {is_deleted}",
+            columns=", ".join(map(quoted, columns)),
+            is_deleted=_is_deleted(sql),
+        )
+    )
+    kept = [c for c, identity in columns.items() if c not in change.keys and identity != "a"]
     if kept:
         connection.execute(
             sql.text(

@@ -30,7 +30,7 @@ class TableApplier(TableInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def stage(self, change: TableChange) -> None:
-        """Create the empty table for results; one of an earlier try is dropped."""
+        """Create the empty tables for results and touched keys; those of an earlier try go."""
 
     def staged_rows(self, change: TableChange) -> int:
         """Return how many rows the table for results has."""
@@ -41,15 +41,17 @@ class TableApplier(TableInspector, Protocol):
     def replace_rows(self, change: TableChange) -> RowCounts | None:
         """Upsert the staged rows in one transaction, and keep the rows that they replace.
 
-        The staged rows go with it. None if an earlier try did it. RefusedError if two results have
-        the same key, or a key is null: then nothing was written.
+        Rows of touched keys without a staged row are deleted, and kept, too. The staged rows go
+        with it. None if an earlier try did it. RefusedError if two results have the same key, a
+        key is null, a row of a key that isn't touched would be replaced, or somebody has written
+        rows of touched keys since `stage`: then nothing was written.
         """
 
     def is_restored(self, change: TableChange) -> bool:
         """Return whether the rows are as before the run, or were never replaced."""
 
     def restore_rows(self, change: TableChange) -> None:
-        """Delete the added rows and restore the replaced ones, in one transaction.
+        """Delete the added rows and restore the replaced and deleted ones, in one transaction.
 
         RefusedError, and nothing is restored, if one was changed since.
         """

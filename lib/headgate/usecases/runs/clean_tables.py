@@ -14,6 +14,7 @@ from headgate.usecases.reprocess.rebuild_plan import CLEAN
 from headgate.usecases.runs.clean_checkpoint_locations import Cleaned
 
 _NAMES = ("staged", "before", "after")
+_MORE = "touched"
 
 
 def clean_tables(
@@ -54,7 +55,7 @@ def _of(run: str, data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     was = data.get("was") or {}
     if not {"connection", "schema", *_NAMES} <= was.keys():
         return
-    for word in _NAMES:
+    for word in (*_NAMES, _MORE):
         # Whatever a journal says: only what a run gives its own tables is dropped.
-        if was[word] == f"headgate_{word}_{run.replace('-', '_')}":
+        if was.get(word) == f"headgate_{word}_{run.replace('-', '_')}":
             yield was["connection"], was["schema"], was[word]
