@@ -105,7 +105,7 @@ NEVER = (
 )
 # These run where little else is: they import nothing but what is named.
 ONLY = {
-    "spark_jobs": ("spark_jobs", "errors", "text", "model/sinks"),
+    "spark_jobs": ("spark_jobs", "errors", "text", "model/sinks", "model/tables"),
     "spark_driver": (
         *("spark_driver", "errors", "text", "spark_jobs", "parse/spark/watch"),
         "model/sinks",

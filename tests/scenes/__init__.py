@@ -57,7 +57,7 @@ from scenes.spark.historical_range import (
     HistoricalRangeTable,
     HistoricalRangeTopic,
 )
-from scenes.spark.late_batch import LateBatchSpark
+from scenes.spark.late_batch import LateBatchSpark, LateBatchTable
 from scenes.spark.more_ranges import (
     HistoricalRangeAppend,
     HistoricalRangeFailing,
@@ -118,6 +118,7 @@ SCENES: tuple[type[Scene], ...] = (
     HistoricalRangeStream,
     HistoricalRangeAppend,
     HistoricalRangeFailing,
+    LateBatchTable,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -43,6 +43,13 @@ def daily(spark):
     return days.agg(f.sum("amount").alias("total"), f.count("*").alias("orders")).writeStream
 
 
+def sessions(spark):
+    """Sessions of each customer: orders less than ten days apart."""
+    rows = orders(spark).withWatermark("at", "1 hour").where("customer IS NOT NULL")
+    found = rows.groupBy(f.session_window("at", "10 days"), "customer")
+    return found.agg(f.sum("amount").alias("total"), f.count("*").alias("orders")).writeStream
+
+
 def daily_begin(spark):
     """As daily, with the start of the day only, by SQL."""
     rows = orders(spark).withWatermark("at", "1 hour")

@@ -8,20 +8,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-import psycopg
 from confluent_kafka.admin import AdminClient
 
 from headgate.model.version import Engine
 from headgate.text.times import from_milliseconds, iso
-from postgres_server import running_postgres
 from scenes.records import MINUTE, Seen, Writer, make_topic, read_all, write_history
 from scenes.scene import Scene
 from scenes.small_spark import spark_tables
+from scenes.spark.scene_table import TO, SceneTable
 
 WINDOW = 10 * MINUTE
 SOURCE = """
@@ -209,42 +206,27 @@ class HistoricalRangeTable(HistoricalRangeSpark):
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         super().__init__(folder, bootstrap)
-        self._server = ExitStack()
-        self._connection: psycopg.Connection | None = None
-        self._old: list[tuple[object, ...]] = []
+        self._table = SceneTable()
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The range, the table and its keys."""
         given = [a for a in super().arguments if not a.startswith("--to=")]
-        return (*given, "--to=jdbc:scene.counts", "--keys=begin", "--keys=city")
+        return (*given, TO, "--keys=begin", "--keys=city")
 
     def prepare(self) -> None:
         """Start a server with a table in which each city has a wrong count."""
         super().prepare()
-        postgres = self._server.enter_context(running_postgres())
-        database = postgres.database().rpartition("/")[2]
-        self._connection = self._server.enter_context(postgres.connect(database))
-        self._connection.execute(
-            "CREATE TABLE counts (begin timestamptz, city text, n bigint, note text DEFAULT 'new', "
-            "UNIQUE (begin, city))"
-        )
-        at = self.since / 1000
-        for city in ("old", *{(r.key or b"").decode() for r in self._records()}):
-            self._connection.execute(
-                "INSERT INTO counts VALUES (to_timestamp(%s), %s, -1, 'kept')", (at, city)
-            )
-        self._old = self._rows("*")
-        port = self._connection.info.port
-        with self.config.open("a") as file:
-            file.write(f'[jdbc.scene]\nurl = "jdbc:postgresql://127.0.0.1:{port}/{database}"\n')
-            file.write('user = "headgate"\n')
+        found = read_all(self.bootstrap, self.topics).values()
+        cities = {(r.key or b"").decode() for records in found for r in records}
+        rows = [(self.since / 1000, city, -1) for city in ("old", *cities)]
+        self._table.start(self.config, rows)
 
     def counted(self, folder: Path) -> Counter[tuple[int, str]]:
         """Return the results of the table."""
-        rows = self._rows("begin, city, n, note")
+        rows = self._table.rows()
         kept = {city for _, city, _, note in rows if note == "kept"}
-        assert kept == {row[1] for row in self._old}, "a replaced row lost its other values"
+        assert kept == {row[1] for row in self._table.old}, "a replaced row lost its other values"
         assert ("old", -1) in {(city, n) for _, city, n, _ in rows}
         # A city whose records of that window came late has no result there, and keeps its row.
         found = [r for r in rows if r[2] != -1]
@@ -253,22 +235,12 @@ class HistoricalRangeTable(HistoricalRangeSpark):
     def check_undone(self) -> None:
         """The table is as it was, and the run's tables are gone."""
         super().check_undone()
-        assert self._rows("*") == self._old
-        query = "SELECT relname FROM pg_class WHERE relname LIKE 'headgate%'"
-        assert self._connection is not None
-        assert not self._connection.execute(query).fetchall()
+        self._table.check_undone()
 
     def close(self) -> None:
         """End the server, too."""
         super().close()
-        self._server.close()
-
-    def _rows(self, columns: str) -> list[Any]:
-        assert self._connection is not None
-        return self._connection.execute(f"SELECT {columns} FROM counts ORDER BY 1, 2").fetchall()
-
-    def _records(self) -> list[Any]:
-        return [r for rs in read_all(self.bootstrap, self.topics).values() for r in rs]
+        self._table.close()
 
 
 class AbSpark(_Processing):

@@ -10,6 +10,7 @@ from confluent_kafka import Producer
 
 from scenes.records import MINUTE, make_topic, read_all
 from scenes.spark.historical_range import WINDOW, _Processing
+from scenes.spark.scene_table import TO, SceneTable
 
 CITIES = ("city-2", "city-5", "city-new")
 
@@ -81,3 +82,44 @@ class LateBatchSpark(_Processing):
         for half in (0, 1):
             table = pa.Table.from_pylist(rows[half::2], schema)
             pq.write_table(table, self.target / f"part-{half}.parquet")
+
+
+class LateBatchTable(LateBatchSpark):
+    """All windows of three cities are replaced in a table, and one without records is deleted."""
+
+    name = "late-batch-table"
+
+    def __init__(self, folder: Path, bootstrap: str) -> None:
+        super().__init__(folder, bootstrap)
+        self._table = SceneTable()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The late topic, the key and the table."""
+        return (f"--late={self._late}", "--keys=city", TO)
+
+    def counted(self, folder: Path) -> Counter[tuple[int, str]]:
+        """Return the results of the table, but for those that the query didn't give."""
+        rows = self._table.rows()
+        others = [[r for r in of if r[1] not in CITIES] for of in (rows, self._table.old)]
+        assert others[0] == others[1], "a row of another city changed"
+        found = [r for r in rows if r[1] != "old"]
+        return Counter({(int(at.timestamp() * 1000), city): n for at, city, n, _ in found})
+
+    def check_undone(self) -> None:
+        """The table is as it was, and the run's tables are gone."""
+        self.check_neighbour()
+        self._table.check_undone()
+
+    def close(self) -> None:
+        """End the server, too."""
+        super().close()
+        self._table.close()
+
+    def _files(self) -> dict[str, bytes]:
+        return {}
+
+    def _write_results(self) -> None:
+        """Write what the function gave before, and rows of two cities that it never gave."""
+        rows = [(at / 1000, city, n) for (at, city), n in self._right((self._topic,)).items()]
+        self._table.start(self.config, [*rows, (0.0, "old", 7), (0.0, CITIES[0], 7)])

@@ -32,7 +32,7 @@ _POLL_SECONDS = 0.2
 STOP_SECONDS = 60.0
 _GONE_SECONDS = 30.0
 # Another one for results that were measured with other facts.
-_FORM = "2"
+_FORM = "3"
 
 
 class SparkJobAdapter:
@@ -69,7 +69,7 @@ class SparkJobAdapter:
         """Return what the program finds; see the port."""
         found = self._known(job, inputs)
         kept: dict[str, Any] = {one.name: found[one.name] for one in fields(LateTouch)}
-        for name in ("sample", "columns", "assumed"):
+        for name in ("sample", "columns", "assumed", "nulls"):
             kept[name] = tuple(kept[name])
         return LateTouch(**kept)
 

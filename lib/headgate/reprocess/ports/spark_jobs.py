@@ -88,7 +88,9 @@ class LateTouch:
     the rest is `new`. They touch `pairs` of a key and a window (as many as `keys`, if results have
     no time), by the result's `columns`. `first` and `last` are the event times before the watermark
     (Unix milliseconds), also of other inputs; None: the query has no watermark, or no column is its
-    window. `rows`, `files` and `bytes` are the target's. `assumed` are sentences.
+    window. `rows`, `files` and `bytes` are the target's; a table has only rows. `assumed` are
+    sentences. `types` are those of the result's columns, in Spark's words. `nulls` are the columns
+    of a table in which a touched key has no value.
     """
 
     late: int
@@ -109,6 +111,8 @@ class LateTouch:
     bytes: int
     touched_bytes: int
     assumed: tuple[str, ...]
+    types: Mapping[str, str] = field(default_factory=dict)
+    nulls: tuple[str, ...] = ()
 
 
 class SparkJobInspector(Protocol):
@@ -124,7 +128,8 @@ class SparkJobInspector(Protocol):
     def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:
         """Return what the program `late.measure_late` finds.
 
-        It is remembered as `event_times` is; `inputs` are ids of topics and hashes of folders.
+        It is remembered as `event_times` is; `inputs` are ids of topics, hashes of folders and
+        contents of tables.
         """
 
     def master(self) -> str:

@@ -105,6 +105,7 @@ _STEP_CLASSES = {
     "install_results": "outputs.install_results:InstallResults",
     "remove_results": "outputs.install_results:RemoveResults",
     "stage_rows": "outputs.stage_rows:StageRows",
+    "stage_late_rows": "outputs.replace_results:StageLateRows",
     "drop_tables": "outputs.stage_rows:DropTables",
     "upsert_rows": "outputs.upsert_rows:UpsertRows",
     "restore_rows": "outputs.upsert_rows:RestoreRows",

@@ -26,6 +26,7 @@ _EXAMPLES = {
     "ID": "id",
     "FOLDER": "/data/out",
     "FOLDER|TOPIC": "/data/out or orders-out",
+    "FOLDER|jdbc:NAME.TABLE": "/data/out or jdbc:shop.totals",
     "FOLDER|kafka:TOPIC|jdbc:NAME.TABLE": "/data/out, kafka:orders-april or jdbc:shop.totals",
     "LOCATION": "/data/checkpoints/new",
     "EVIDENCE": "file or folder",

@@ -9,7 +9,7 @@ from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.spark_jobs import EventTimes
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.historical_range.written_results import Target
+from headgate.reprocess.scenarios.shared.written_results import Target
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.reprocess.steps.outputs.append_records import (
     AppendRecords,

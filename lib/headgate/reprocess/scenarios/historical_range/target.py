@@ -14,13 +14,10 @@ from headgate.reprocess.scenarios.historical_range.appended_records import (
     append_blockers,
     append_to_topic,
 )
-from headgate.reprocess.scenarios.historical_range.table_target import (
-    JDBC,
-    into_table,
-    table_blockers,
-)
-from headgate.reprocess.scenarios.historical_range.written_results import Target
+from headgate.reprocess.scenarios.historical_range.table_target import into_table, table_blockers
+from headgate.reprocess.scenarios.shared.database_table import JDBC
 from headgate.reprocess.scenarios.shared.processed_records import target_blockers
+from headgate.reprocess.scenarios.shared.written_results import Target
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_into_topic import ProcessIntoTopic
 from headgate.reprocess.steps.outputs.process_records import ProcessRecords

@@ -16,7 +16,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     function_risks,
     newer_records,
 )
-from headgate.text.numbers import plural, size
+from headgate.text.numbers import plural
 
 
 def impact_of(needed: NeededInput, touch: LateTouch) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def risks_of(
     touch: LateTouch,
 ) -> list[str]:
     """Return what whoever approves has to know."""
-    risks = [_touched(touch), _read(known, needed), _rewritten(touch)]
+    risks = [_touched(touch), _read(known, needed)]
     if touch.repeated or touch.in_input:
         risks.append(
             f"duplicates are left out: {plural(touch.repeated + touch.in_input, 'late record')} "
@@ -96,14 +96,6 @@ def _read(known: Ranges, needed: NeededInput) -> str:
     return (
         f"the run reads {needed.total} of {plural(everything, 'input record')}{share}, and ignores "
         "the records of other keys"
-    )
-
-
-def _rewritten(touch: LateTouch) -> str:
-    return (
-        f"the run rewrites {touch.touched_files} of {plural(touch.files, 'file')} "
-        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and links the other files into "
-        "the new folder"
     )
 
 

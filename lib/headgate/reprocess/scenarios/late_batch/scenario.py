@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from headgate.model.cluster import Topic
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import ENTRY_POINT
-from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.spark_jobs import LateTouch, SparkJob
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
@@ -24,6 +23,12 @@ from headgate.reprocess.scenarios.late_batch.needed_input import (
     needed_input,
 )
 from headgate.reprocess.scenarios.late_batch.plan_words import impact_of, risks_of
+from headgate.reprocess.scenarios.late_batch.target import (
+    OldResults,
+    blockers_of_target,
+    old_results,
+    target_of,
+)
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
@@ -31,26 +36,23 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     range_blockers,
     range_rows,
     read_ranges,
-    replaced_blockers,
     source_blockers,
     whole_topics,
 )
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.reprocess.steps.outputs.install_results import InstallResults
-from headgate.reprocess.steps.outputs.replace_results import ReplaceResults
+from headgate.reprocess.steps.outputs.late_batch import LateBatch
 from headgate.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What was asked for: the late records, the inputs with their offsets, the folder's hash."""
+    """What was asked for: the late records, the inputs with their offsets, the old results."""
 
     late: LateInput
     duplicates: str
     topics: Mapping[str, Topic]
     known: Ranges
-    folder: str
-    content: str
+    old: OldResults
 
 
 def build(request: PlanRequest) -> Plan:
@@ -61,11 +63,10 @@ def build(request: PlanRequest) -> Plan:
     assert version is not None
     names = {t for s in version.sources or () for t in s.topics}
     topics = request.inspector.kafka.topics(names)
-    folder = str(request.options["to"])
     blockers = [
         *common.topic_blockers(names, topics),
         *operators_as_batch(request, version),
-        *replaced_blockers(request, folder),
+        *blockers_of_target(request),
     ]
     if blockers:
         return request.block(*blockers)
@@ -80,8 +81,7 @@ def build(request: PlanRequest) -> Plan:
         duplicates=duplicates,
         topics=topics,
         known=known,
-        folder=folder,
-        content=request.inspector.sinks.content_hash(folder) or "",
+        old=old_results(request),
     )
     return _plan(request, version, batch)
 
@@ -90,42 +90,43 @@ def _plan(request: PlanRequest, version: Version, batch: Batch) -> Plan:
     pipeline, late = request.pipeline, batch.late
     topics = {**batch.topics, **late.topics}
     ids = {name: topic.id for name, topic in topics.items()}
-    # Names of topics have no slashes, so that these are others.
-    contents = {batch.folder: batch.content}
+    # Names of topics have no slashes and colons, so that these are others.
+    contents = dict(batch.old.contents)
     if late.files is not None:
         contents[late.files.partition(":")[2]] = str(late.content)
-    touch = request.inspector.spark_jobs.late_touch(_measuring(request, batch), {**ids, **contents})
+    touch = request.inspector.spark_jobs.late_touch(
+        _measuring(request, batch), {**ids, **contents, **batch.old.known}
+    )
     needed = needed_input(request, version, batch.topics, batch.known, touch)
     lacking = expired_blockers(request, batch.topics, batch.known, needed)
-    blockers = [*_empty(touch), *lacking]
-    process = ReplaceResults(
-        pipeline=pipeline.name,
-        entry_point=str(pipeline.entry_point),
-        query=pipeline.query,
-        topics=topic_facts(batch.topics),
-        offsets=needed.offsets,
-        known_offsets=batch.known,
-        format=request.options.get("file-format", "parquet"),
-        folder=batch.folder,
-        input_start=needed.start,
-        input_until=needed.until,
-        input=late.input,
-        late_offsets=late.offsets,
-        late_topics=topic_facts(late.topics),
-        late_files=late.files,
-        late_content=late.content,
-        duplicates=batch.duplicates,
-        keys=names_of(request, "keys"),
-        time_column=request.options.get("time-column"),
-        content=batch.content,
-        late=touch.late,
-        pairs=touch.pairs,
-    )
-    install = InstallResults(folder=batch.folder, replaces=True, replaced=batch.content)
+    what = {
+        "pipeline": pipeline.name,
+        "entry_point": str(pipeline.entry_point),
+        "query": pipeline.query,
+        "topics": topic_facts(batch.topics),
+        "offsets": needed.offsets,
+        "input_start": needed.start,
+        "input_until": needed.until,
+        "late": LateBatch(
+            input=late.input,
+            offsets=late.offsets,
+            topics=topic_facts(late.topics),
+            files=late.files,
+            content=late.content,
+            known_offsets=batch.known,
+            duplicates=batch.duplicates,
+            keys=names_of(request, "keys"),
+            time_column=request.options.get("time-column"),
+            records=touch.late,
+            pairs=touch.pairs,
+        ),
+    }
+    target = target_of(request, what, batch.old, touch)
+    blockers = [*_empty(touch), *lacking, *target.blockers]
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=(process, install) if not blockers else (),
+        steps=target.steps if not blockers else (),
         preconditions={
             "cluster_id": request.inspector.kafka.cluster_id(),
             "topics": topic_facts(topics),
@@ -133,11 +134,14 @@ def _plan(request: PlanRequest, version: Version, batch: Batch) -> Plan:
             "contents": contents,
         },
         impact=impact_of(needed, touch),
-        risks=tuple(risks_of(request, version, batch.topics, batch.known, needed, touch)),
+        risks=(
+            *risks_of(request, version, batch.topics, batch.known, needed, touch),
+            *target.risks,
+        ),
         blockers=tuple(blockers),
         options={**request.options, "late": list(late.rows), "scan": range_rows(batch.known)},
-        resources=(f"output:{batch.folder}",),
-        outputs=_outputs(batch.folder, touch),
+        resources=target.resources,
+        outputs=target.outputs,
     )
 
 
@@ -153,12 +157,13 @@ def _measuring(request: PlanRequest, batch: Batch) -> SparkJob:
         "--duplicates": batch.duplicates,
         "--keys": ",".join(names_of(request, "keys")),
         "--time-column": request.options.get("time-column"),
-        "--target": f"{request.options.get('file-format', 'parquet')}:{batch.folder}",
+        "--target": batch.old.address,
     }
     return SparkJob(
         program="late.measure_late",
         arguments=tuple(w for name, value in given.items() if value for w in (name, str(value))),
         what=f"the measurement of late records of {pipeline.name}",
+        database=batch.old.database,
     )
 
 
@@ -179,20 +184,11 @@ def _empty(touch: LateTouch) -> list[str]:
     return []
 
 
-def _outputs(folder: str, touch: LateTouch) -> OutputEffects:
-    return OutputEffects(
-        run=(
-            f"In {folder}, {touch.touched_rows} of {touch.rows} results are replaced or deleted. "
-            "The other results don't change.",
-        ),
-        undo=(f"An undo restores the earlier contents of {folder}.",),
-    )
-
-
 SCENARIO = Scenario(
     name="late-batch",
     title="Late batch",
-    what="Recompute only the results that late records change, and replace them in a folder.",
+    what="Recompute only the results that late records change, and replace them in a folder or a "
+    "table.",
     build=build,
     options=(
         Option(
@@ -215,15 +211,16 @@ SCENARIO = Scenario(
         ),
         Option(
             name="to",
-            ask="Which folder has the results to replace?",
-            help="Absolute path of the folder with the results.",
-            metavar="FOLDER",
+            ask="Which folder or table has the results to replace?",
+            help="Absolute path of the folder with the results, or jdbc:NAME.TABLE for a table of "
+            "the database [jdbc.NAME].",
+            metavar="FOLDER|jdbc:NAME.TABLE",
             required=True,
         ),
         Option(
             name="file-format",
             ask="In which format are the results?",
-            help="Format of the results (default parquet).",
+            help="Format of the results in a folder (default parquet).",
             kind=Kind.CHOICE,
             choices=("parquet", "json", "orc"),
         ),

@@ -279,8 +279,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ),
     ("late-batch", _SPARK): Declared(
         statements=(
-            says(run="The outputs of {name} don't change. Only the folder of --to changes."),
-            says(undo="An undo restores the earlier results. The outputs of {name} don't change."),
+            says(run="{name} keeps running. Only the folder or table of --to changes."),
+            says(undo="An undo restores the earlier results in the folder or table of --to."),
         ),
         remains=False,
     ),

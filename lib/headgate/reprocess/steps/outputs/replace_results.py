@@ -1,17 +1,22 @@
-"""Have Spark compute the results of the keys that late records touch, into a copy of a folder."""
+"""Have Spark compute the results of the keys that late records touch, beside the old results."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from headgate.errors import RefusedError, StalePlanError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.spark_jobs import SparkJob
-from headgate.reprocess.steps.base.step import PriorState, check_topics, known_log
-from headgate.reprocess.steps.outputs.process_records import Offsets, ProcessRecords
+from headgate.reprocess.steps.base.step import PriorState
+from headgate.reprocess.steps.outputs.late_batch import (
+    PROGRAM,
+    LateBatch,
+    check_content,
+    late_counts,
+)
+from headgate.reprocess.steps.outputs.process_records import Processing, ProcessRecords
+from headgate.reprocess.steps.outputs.stage_rows import StageRows
 from headgate.text.numbers import plural
 
 
@@ -19,53 +24,25 @@ from headgate.text.numbers import plural
 class ReplaceResults(ProcessRecords):
     """Process the input and the late records; write a copy of the folder with new results.
 
-    Late records are `late_offsets` of `late_topics` and files (`late_files` as FORMAT:PATH, with
-    the hash `late_content`); they belong to the topic `input`. Those in `known_offsets` of the
-    input, or equal to others by the columns of `duplicates`, are left out. Results of the touched
-    `keys` (and of `time_column`) replace those in `folder`, whose hash is `content`. `pairs` of key
-    and window were touched when the plan was made.
+    The results replace those of the touched keys in `folder`, whose hash is `content`.
     """
 
     action: ClassVar[str] = "replace_results"
     symbol: ClassVar[str] = "~"
-    input: str
-    late_offsets: Offsets
-    late_topics: dict[str, dict[str, Any]] = field(default_factory=dict)
-    late_files: str | None = None
-    late_content: str | None = None
-    known_offsets: Offsets
-    duplicates: str = "offsets"
-    keys: tuple[str, ...]
-    time_column: str | None = None
+    late: LateBatch
     content: str
-    late: int
-    pairs: int
 
     def describe(self) -> str:
         return (
-            f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} and "
-            f"{plural(self.late, 'late record')} with {self.entry_point}, and write a copy of "
-            f"{self.folder} with new results for {plural(self.pairs, 'key')} (a key counts "
-            "once per window)"
+            f"{_processed(self, self.late)}, and write a copy of {self.folder} with new results "
+            f"for {self.late.touched}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a record, a late one too, or the folder's contents are other ones now."""
         ProcessRecords.check(self, inspector, again=again)
-        check_topics(inspector, self.late_topics)
-        for name, topic in inspector.kafka.topics(self.late_offsets).items():
-            for part in topic.partitions:
-                begin, end = known_log(name, part)
-                first, after = self.late_offsets[name].get(str(part.number), (begin, begin))
-                if first < after and not begin <= first < after <= end:
-                    raise RefusedError(
-                        f"{name}[{part.number}] now has offsets {begin} to {end}, not {first} to "
-                        f"{after}. Run `headgate plan` again"
-                    )
-        if self.late_files is not None:
-            path = self.late_files.partition(":")[2]
-            _check_content(inspector, path, self.late_content)
-        _check_content(inspector, self.folder, self.content)
+        self.late.check(inspector)
+        check_content(inspector, self.folder, self.content)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the program; what an earlier try has written is overwritten."""
@@ -73,42 +50,50 @@ class ReplaceResults(ProcessRecords):
 
     def job(self, *target: str) -> SparkJob:
         """Return the program, with the arguments that name the new folder."""
-        given = {
-            "--entry-point": self.entry_point,
-            "--query": self.query,
-            "--offsets": json.dumps(self.offsets, sort_keys=True),
-            "--known-offsets": json.dumps(self.known_offsets, sort_keys=True),
-            "--input": self.input,
-            "--late-offsets": json.dumps(self.late_offsets, sort_keys=True),
-            "--late-files": self.late_files,
-            "--duplicates": self.duplicates,
-            "--keys": ",".join(self.keys),
-            "--time-column": self.time_column,
-            "--input-from": self.input_start,
-            "--input-until": self.input_until,
-            "--target": f"{self.format}:{self.folder}",
-        }
-        words = (w for name, value in given.items() if value for w in (name, value))
-        return SparkJob(
-            program="late.replace_results",
-            arguments=(*words, *target),
-            what=f"the processing of late records of {self.input}",
-            config=self.config,
-        )
+        more = self.late.arguments(f"{self.format}:{self.folder}")
+        found = ProcessRecords.job(self, *more, *target)
+        return replace(found, program=PROGRAM, what=self.late.what)
 
     def report(self, facts: Mapping[str, Any]) -> str:
         """Return what the program has done, as a sentence for the Runs page."""
+        return late_counts(facts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageLateRows(StageRows):
+    """Process the input and the late records; write new results and the touched keys to staging.
+
+    Both are tables next to the target table. A killed run starts again with empty ones.
+    """
+
+    action: ClassVar[str] = "stage_late_rows"
+    late: LateBatch
+
+    def describe(self) -> str:
         return (
-            f"{plural(facts['read'], 'record')} and {plural(facts['new'], 'late record')} read, "
-            f"{plural(facts['repeated'] + facts['in_input'], 'duplicate')} dropped, "
-            f"{plural(facts['replaced'], 'result')} replaced by {facts['written']} new results "
-            f"in {facts['seconds']:.0f} s, including {facts['startup_seconds']:.0f} s to start "
-            "Spark"
+            f"{_processed(self, self.late)}, and write new results for {self.late.touched} to a "
+            f"staging table for {self.target.title}"
         )
 
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where a record, a late one too, is another one now, or the table isn't as then."""
+        StageRows.check(self, inspector, again=again)
+        self.late.check(inspector)
 
-def _check_content(inspector: Inspector, folder: str, planned: str | None) -> None:
-    if inspector.sinks.content_hash(folder) != planned:
-        raise StalePlanError(
-            f"files in {folder} changed since the plan was made. Run `headgate plan` again"
-        )
+    def job(self, *target: str) -> SparkJob:
+        """Return the program with the database that it writes to."""
+        more = self.late.arguments(f"jdbc:{self.target.connection}.{self.target.name}")
+        found = StageRows.job(self, *more, *target)
+        return replace(found, program=PROGRAM, what=self.late.what)
+
+    def report(self, facts: Mapping[str, Any]) -> str:
+        """Return what the program has done, as a sentence for the Runs page."""
+        return late_counts(facts)
+
+
+def _processed(step: Processing, late: LateBatch) -> str:
+    count = plural(step.records, "record")
+    return (
+        f"process {count} of {', '.join(sorted(step.offsets))} and {late.title} with "
+        f"{step.entry_point}"
+    )

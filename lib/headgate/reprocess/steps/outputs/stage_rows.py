@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.model.tables import DatabaseTable, TableChange
@@ -27,7 +27,8 @@ class TargetTable:
 
     `connection` is the NAME of `[jdbc.NAME]`. `columns` are those that results have, each with its
     `type`, and the `path` and `form` of its value in a result (`spark_jobs.data.write_table`).
-    `keys` identify a row.
+    `keys` identify a row. A run that recomputes all results of some keys deletes the rows of these
+    keys that it has no result for: `touched_by` are the columns of these keys.
     """
 
     connection: str
@@ -36,6 +37,26 @@ class TargetTable:
     id: str
     keys: tuple[str, ...]
     columns: tuple[dict[str, Any], ...]
+    touched_by: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        table: DatabaseTable,
+        keys: tuple[str, ...],
+        columns: Iterable[dict[str, Any]],
+        touched_by: tuple[str, ...] = (),
+    ) -> Self:
+        """Return the table as it is now."""
+        return cls(
+            connection=table.connection,
+            schema=table.schema,
+            table=table.name,
+            id=table.id,
+            keys=keys,
+            columns=tuple(columns),
+            touched_by=touched_by,
+        )
 
     @property
     def title(self) -> str:
@@ -60,6 +81,8 @@ class TargetTable:
             staged=f"headgate_staged_{suffix}",
             before=f"headgate_before_{suffix}",
             after=f"headgate_after_{suffix}",
+            touched=f"headgate_touched_{suffix}" if self.touched_by else "",
+            touched_by=self.touched_by,
         )
 
     def check(self, inspector: Inspector) -> None:
@@ -70,7 +93,8 @@ class TargetTable:
                 f"table {self.title} was dropped or created again since the plan was made. Run "
                 "`headgate plan` again"
             )
-        if reasons := rights_and_keys(found, self.keys):
+        reasons = rights_and_keys(found, self.keys)
+        if reasons := [*reasons, *(cascades(found) if self.touched_by else ())]:
             raise RefusedError(reasons[0])
         for column in self.columns:
             there = found.column(column["name"])
@@ -81,14 +105,31 @@ class TargetTable:
                 )
 
 
-def rights_and_keys(table: DatabaseTable, keys: tuple[str, ...]) -> list[str]:
-    """Return why no row of a table can be replaced by these keys."""
+def cascades(table: DatabaseTable) -> list[str]:
+    """Return why no row may be deleted: an undo can't restore what goes with it."""
+    if not table.cascades:
+        return []
+    return [
+        f"--to: if the run deletes rows of {table.title}, the database also deletes or changes "
+        f"rows that refer to them by foreign key, in {name_list(table.cascades)}. An undo can't "
+        "restore these rows. Pass a table without such foreign keys"
+    ]
+
+
+def rights(table: DatabaseTable) -> list[str]:
+    """Return why this user can replace no row of a table."""
     found = list(table.obstacles)
     if table.missing:
         found.append(
             f"the user of [jdbc.{table.connection}] lacks {name_list(table.missing)}. Grant these "
             "privileges, or declare another user"
         )
+    return found
+
+
+def rights_and_keys(table: DatabaseTable, keys: tuple[str, ...]) -> list[str]:
+    """Return why no row of a table can be replaced by these keys."""
+    found = rights(table)
     if absent := [key for key in keys if table.column(key) is None]:
         names = name_list(c.name for c in table.columns)
         found.append(f"--keys: {table.title} has no column {absent[0]}. Its columns: {names}")
@@ -134,8 +175,10 @@ class StageRows(Processing):
         change = self.target.change(was["run"])
         applier.tables.stage(change)
         columns = [{k: c[k] for k in ("name", "path", "form")} for c in self.target.columns]
-        location = f'jdbc:{change.connection}."{change.schema}"."{change.staged}"'
-        given = ("--to", location, "--columns", json.dumps(columns))
+        beside = f'jdbc:{change.connection}."{change.schema}"'
+        given = ["--to", f'{beside}."{change.staged}"', "--columns", json.dumps(columns)]
+        if change.touched:
+            given += ["--touched", f'{beside}."{change.touched}"']
         written = self.work(applier, *given, folder=was.get("stream"))
         found = applier.tables.staged_rows(change)
         if found != written:
@@ -153,10 +196,10 @@ class StageRows(Processing):
         """The rows were counted."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Drop the table, and the checkpoint of a stream."""
+        """Drop the tables of the run, and the checkpoint of a stream."""
         change = self.target.change(was["run"])
         folders = filter(None, (was.get("stream"),))
-        return (_drop(change, change.staged), *(DeleteResults(folder=f) for f in folders))
+        return (_drop(change, *change.own), *(DeleteResults(folder=f) for f in folders))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,5 +235,5 @@ def drop_backup(change: TableChange) -> DropTables:
 
 def change_of(was: Mapping[str, Any]) -> TableChange:
     """Return the change that a journal holds."""
-    lists = {name: tuple(was[name]) for name in ("keys", "written")}
+    lists = {name: tuple(was[name]) for name in ("keys", "written", "touched_by") if name in was}
     return TableChange(**{**was, **lists})

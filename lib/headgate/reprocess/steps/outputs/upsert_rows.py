@@ -16,9 +16,10 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpsertRows(StepBase):
-    """Upsert the results into the target table; the same transaction copies the replaced rows.
+    """Upsert the results into the target table; the same transaction copies the old rows.
 
-    Other writers of the table wait until its end. A killed run has written all results or none.
+    Other writers of the table wait until its end. A killed run has written all results or none. Of
+    touched keys, it deletes the rows that no result replaces.
     """
 
     action: ClassVar[str] = "upsert_rows"
@@ -27,10 +28,10 @@ class UpsertRows(StepBase):
     target: TargetTable
 
     def describe(self) -> str:
-        return (
-            f"upsert the results into {self.target.title} by {', '.join(self.target.keys)}, and "
-            "keep the replaced rows as a backup"
-        )
+        what = f"upsert the results into {self.target.title} by {', '.join(self.target.keys)}"
+        if self.target.touched_by:
+            what += ", delete other rows of the touched keys"
+        return f"{what}, and keep the {_gone(self.target.touched_by)} rows as a backup"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the table isn't as planned."""
@@ -49,10 +50,11 @@ class UpsertRows(StepBase):
         change = change_of(was)
         counts = applier.tables.replace_rows(change)
         if counts is not None:
+            deleted = f", {plural(counts.deleted, 'row')} deleted" if change.touched else ""
             applier.note(
                 f"{change.title}: {plural(counts.added, 'row')} added, "
-                f"{plural(counts.replaced, 'row')} replaced. The old rows are in {change.schema}."
-                f"{change.before}"
+                f"{plural(counts.replaced, 'row')} replaced{deleted}. The old rows are in "
+                f"{change.schema}.{change.before}"
             )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -68,7 +70,7 @@ class UpsertRows(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreRows(StepBase):
-    """Delete the rows that a run has added and restore those that it replaced."""
+    """Delete the rows that a run has added and restore those that it replaced or deleted."""
 
     action: ClassVar[str] = "restore_rows"
     symbol: ClassVar[str] = "~"
@@ -81,8 +83,8 @@ class RestoreRows(StepBase):
 
     def describe(self) -> str:
         return (
-            f"delete the rows that the run added to {self._change.title}, and restore the rows "
-            "that it replaced"
+            f"delete the rows that the run added to {self._change.title}, and restore the "
+            f"{_gone(self._change.touched_by)} rows"
         )
 
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
@@ -107,3 +109,8 @@ class RestoreRows(StepBase):
         """Fail unless the rows are as before the run."""
         if not self.is_applied(applier, was):
             raise StepError(f"the rows of {self._change.title} are not restored. Resume the undo")
+
+
+def _gone(touched_by: tuple[str, ...]) -> str:
+    """Return what becomes of the old rows."""
+    return "replaced and deleted" if touched_by else "replaced"

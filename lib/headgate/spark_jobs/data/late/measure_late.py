@@ -1,4 +1,4 @@
-"""Find the keys and windows that late records touch, and what of a folder of results they change.
+"""Find the keys and windows that late records touch, and which of the old results they change.
 
     measure_late.py --entry-point MODULE:FUNCTION --offsets '{"orders": {"0": [0, 90000]}}' \\
         --input orders --late-offsets '{"late-orders": {"0": [0, 120]}}' --keys city \\
@@ -11,7 +11,8 @@ key and window), `sample` (of pairs), `columns` (by which results are replaced),
 with a result's time, null if there is none), `first` and `last` (event times of the late records,
 in Unix milliseconds; null: the query has no watermark, or none of the columns is its window),
 `rows`, `touched_rows`, `files` and `touched_files` with `bytes` and `touched_bytes` (of the
-target), `assumed` (sentences), `code`.
+target; a table has no files), `types` (of the result's columns), `nulls` (columns of a table in
+which a touched key has no value), `assumed` (sentences), `code`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
@@ -29,7 +29,8 @@ from headgate.spark_jobs.data.late.late_records import (
     add_arguments,
     read_late,
 )
-from headgate.spark_jobs.data.late.target_folder import TargetFolder, read_target
+from headgate.spark_jobs.data.late.target_folder import TargetFolder, read_folder
+from headgate.spark_jobs.data.late.target_table import JDBC, TargetTable, read_table
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.text.secrets import mask_json
@@ -55,7 +56,7 @@ def common_parser(about: str) -> argparse.ArgumentParser:
         "--time-column",
         help="Column with the event time or window of a result (default: the window column).",
     )
-    add("--target", required=True, help="Folder of the results: FORMAT:PATH.")
+    add("--target", required=True, help="Old results: FORMAT:PATH or jdbc:NAME.TABLE.")
     add("--input-from", metavar="TIME", help="Earliest event time of the input.")
     add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")
     add_arguments(parser)
@@ -81,7 +82,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
         target.check(touch.rows)
         # The keys alone leave out what they don't need: here a function meets each late record.
         touch.rows._jdf.queryExecution().toRdd().count()
-        facts = {**late.counted(), **touch.facts(), **_of_target(target, touch)}
+        facts = {**late.counted(), **touch.facts(), **target.facts(touch)}
     return Ended(
         "done",
         {
@@ -136,6 +137,7 @@ class Touch:
             "columns": self.columns,
             "time": self.time,
             **self._times(),
+            "types": dict(self.rows.dtypes),
             "assumed": self.assumed,
         }
 
@@ -210,17 +212,9 @@ def _time_column(rows: Any, named: str | None) -> str | None:
     return found
 
 
-def _of_target(target: TargetFolder, touch: Touch) -> Mapping[str, Any]:
-    files = target.touched(touch.rows, touch.sent(), touch.columns)
-    sizes = {str(p.resolve()): p.stat().st_size for p in target.files()}
-    return {
-        "rows": target.rows(touch.rows).count(),
-        "touched_rows": sum(files.values()),
-        "files": len(sizes),
-        "touched_files": len(files),
-        "bytes": sum(sizes.values()),
-        "touched_bytes": sum(sizes.get(str(Path(f).resolve()), 0) for f in files),
-    }
+def read_target(text: str) -> TargetFolder | TargetTable:
+    """Return the old results that `--target` names; CaptureError if there are none such."""
+    return read_table(text) if text.startswith(JDBC) else read_folder(text)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,18 @@
 
 The function is called twice over `spark.read`: with the late records alone, which gives the keys
 they touch, and with all records, of whose results those of the touched keys are kept. The target
-isn't changed: `--to` becomes a whole copy of it with the new results. Files without touched keys
-are linked into it.
+isn't changed.
+
+- A folder: `--to` becomes a whole copy of it with the new results. Files without touched keys are
+  linked into it.
+- A table, `--target jdbc:NAME.TABLE`: the new results are appended to the table `--to`, with the
+  columns of `--columns`, and the touched keys to the table `--touched`. Both are
+  `jdbc:NAME.TABLE`, and empty. The database then replaces the rows.
 
 The result's facts are `read` (records of inputs), `late`, `repeated`, `in_input`, `new` (records),
-`pairs` (touched keys), `written` (their new rows), `replaced` (their old rows), `kept` (other rows
-of rewritten files), `rewritten` and `linked` (files), `seconds` and `startup_seconds`.
+`pairs` (touched keys), `written` (their new rows), `seconds` and `startup_seconds`; of a folder
+also `replaced` (their old rows), `kept` (other rows of rewritten files), `rewritten` and `linked`
+(files).
 """
 
 from __future__ import annotations
@@ -23,27 +29,39 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.late.late_records import LateRecords, read_late
-from headgate.spark_jobs.data.late.measure_late import built_touch, common_parser
-from headgate.spark_jobs.data.late.target_folder import TargetFolder, read_target
-from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
+from headgate.spark_jobs.data.late.measure_late import (
+    Touch,
+    built_touch,
+    common_parser,
+    read_target,
+)
+from headgate.spark_jobs.data.late.target_folder import NewFolder, TargetFolder
+from headgate.spark_jobs.data.late.target_table import StagingTables, read_staging
+from headgate.spark_jobs.data.offset_ranges import read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
 
 
 def main() -> None:
     """Run the program."""
     parser = common_parser("Replace results that late records change.")
-    parser.add_argument(
-        "--to", required=True, type=Path, metavar="FOLDER", help="Path of the new folder."
-    )
+    add = parser.add_argument
+    add("--to", required=True, help="Path of the new folder, or jdbc:NAME.TABLE.")
+    add("--touched", metavar="jdbc:NAME.TABLE", help="If --to is a table: table of touched keys.")
+    add("--columns", help="Columns of a table in --to, as JSON.")
     run(parser, work)
 
 
 def work(given: argparse.Namespace, report: Report) -> Ended:
-    """Process the touched keys and write the new folder."""
+    """Process the touched keys and write their new results."""
     began = time.monotonic()
     from headgate.spark_jobs.own_process import check_importable
 
     late, target = read_late(given), read_target(given.target)
+    to: NewFolder | StagingTables
+    if isinstance(target, TargetFolder):
+        to = NewFolder(target, Path(given.to))
+    else:
+        to = read_staging(given.to, given.touched, given.columns)
     ranges = read_ranges(given.offsets)
     check_importable(given.entry_point)
     from pyspark.sql import SparkSession
@@ -56,7 +74,9 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
         note="progress is shown in Spark tasks, because Spark reads the input more than once"
     )
     with telling(report, lambda: tasks_done(spark), "tasks"):
-        facts = _replace(spark, given, ranges, late, target)
+        touch = built_touch(spark, given, ranges, late)
+        target.check(touch.rows)
+        facts = _replace(spark, given, late, touch, to)
     seconds = time.monotonic() - began
     times = {"seconds": seconds, "startup_seconds": startup}
     times["processing_seconds"] = seconds - startup
@@ -66,9 +86,9 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 def _replace(
     spark: Any,
     given: argparse.Namespace,
-    ranges: OffsetRanges,
     late: LateRecords,
-    target: TargetFolder,
+    touch: Touch,
+    to: NewFolder | StagingTables,
 ) -> dict[str, Any]:
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
@@ -76,26 +96,16 @@ def _replace(
     from headgate.spark_jobs.data.late.touched_keys import same_key
     from headgate.spark_jobs.data.replay_query import counted
 
-    touch = built_touch(spark, given, ranges, late)
-    target.check(touch.rows)
-    is_touched = same_key(touch.columns)
-    files = target.touched(touch.rows, touch.sent(), touch.columns)
     results, sources = _all_results(spark, given, late, touch.built)
-    written, kept = Observation("written"), Observation("kept")
-    rows = f.count(f.lit(1)).alias("rows")
-    results = results.join(touch.sent(), is_touched, "left_semi").observe(written, rows)
-    others = target.rows(touch.rows, sorted(files))
-    others = others.join(touch.sent(), is_touched, "left_anti").observe(kept, rows)
-    linked = target.write(others.unionByName(results), given.to, files)
+    results = results.join(touch.sent(), same_key(touch.columns), "left_semi")
+    written = Observation("written")
+    more = to.write(results.observe(written, f.count(f.lit(1)).alias("rows")), touch)
     return {
         "read": sum(counted(one) for one in sources),
         **late.counted(),
         "pairs": touch.pairs,
         "written": counted(written),
-        "replaced": sum(files.values()),
-        "kept": counted(kept) if files else 0,
-        "rewritten": len(files),
-        "linked": linked,
+        **more,
     }
 
 

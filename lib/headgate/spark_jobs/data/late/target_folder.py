@@ -81,6 +81,19 @@ class TargetFolder:
                     f"{kind}. Pass the folder of these results"
                 )
 
+    def facts(self, touch: Any) -> dict[str, Any]:
+        """Return how much of it there is, and how much has results of the touched keys."""
+        files = self.touched(touch.rows, touch.sent(), touch.columns)
+        sizes = {str(p.resolve()): p.stat().st_size for p in self.files()}
+        return {
+            "rows": self.rows(touch.rows).count(),
+            "touched_rows": sum(files.values()),
+            "files": len(sizes),
+            "touched_files": len(files),
+            "bytes": sum(sizes.values()),
+            "touched_bytes": sum(sizes.get(str(Path(f).resolve()), 0) for f in files),
+        }
+
     def touched(self, like: Any, keys: Any, columns: Sequence[str]) -> dict[str, int]:
         """Return how many rows of touched keys each file holds; files without one are left out."""
         from pyspark.sql import functions as f
@@ -140,13 +153,41 @@ class TargetFolder:
         return linked
 
 
-def read_target(text: str) -> TargetFolder:
+@dataclass(frozen=True, slots=True)
+class NewFolder:
+    """A whole copy of a folder with new results of the touched keys."""
+
+    old: TargetFolder
+    path: Path
+
+    def write(self, results: Any, touch: Any) -> dict[str, int]:
+        """Write it; return how many old rows and files are in it or not."""
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as f
+
+        from headgate.spark_jobs.data.replay_query import counted
+
+        files = self.old.touched(touch.rows, touch.sent(), touch.columns)
+        kept = Observation("kept")
+        others = self.old.rows(touch.rows, sorted(files))
+        others = others.join(touch.sent(), same_key(touch.columns), "left_anti")
+        others = others.observe(kept, f.count(f.lit(1)).alias("rows"))
+        linked = self.old.write(others.unionByName(results), self.path, files)
+        return {
+            "replaced": sum(files.values()),
+            "kept": counted(kept) if files else 0,
+            "rewritten": len(files),
+            "linked": linked,
+        }
+
+
+def read_folder(text: str) -> TargetFolder:
     """Return the folder that `FORMAT:PATH` names; CaptureError if there is none such."""
     kind, _, path = text.partition(":")
     if kind not in FORMATS or not path:
         known = ", ".join(FORMATS)
         raise CaptureError(
-            f"--target: expected FORMAT:PATH with the format {known}, found {text!r}"
+            f"--target: expected jdbc:NAME.TABLE, or FORMAT:PATH with {known}, found {text!r}"
         )
     if not Path(path).is_dir():
         raise CaptureError(f"--target: folder {path} not found. Check the path")

@@ -3,8 +3,10 @@
 import pytest
 
 from headgate.model.tables import DatabaseTable, TableColumn
-from headgate.reprocess.scenarios.historical_range.scenario import SCENARIO
-from headgate.reprocess.scenarios.historical_range.table_target import _columns, _left_out, _stream
+from headgate.reprocess.scenarios.historical_range import scenario as historical_range
+from headgate.reprocess.scenarios.historical_range.table_target import _missing_keys, _stream
+from headgate.reprocess.scenarios.late_batch import scenario as late_batch
+from headgate.reprocess.scenarios.shared.database_table import table_columns, without_value
 
 WINDOW = "struct<start:timestamp,end:timestamp>"
 
@@ -47,18 +49,18 @@ def column(name, kind, **more):
     ],
 )
 def test_a_value_fits_if_the_column_takes_all_of_it(kind, there, form):
-    columns, blockers = _columns({"c": kind}, table(there))
+    columns, blockers = table_columns({"c": kind}, table(there))
     assert [c["form"] for c in columns] == ([form] if form else [])
     assert len(blockers) == (form is None)
 
 
 def test_a_window_has_a_column_for_its_start_and_perhaps_its_end():
     start, end = column("w_start", "timestamptz"), column("w_end", "timestamptz")
-    columns, blockers = _columns({"w": WINDOW}, table(start))
+    columns, blockers = table_columns({"w": WINDOW}, table(start))
     assert ([c["path"] for c in columns], blockers) == ([["w", "start"]], [])
-    columns, _ = _columns({"w": WINDOW}, table(start, end))
+    columns, _ = table_columns({"w": WINDOW}, table(start, end))
     assert [c["path"] for c in columns] == [["w", "start"], ["w", "end"]]
-    _, (said,) = _columns({"w": WINDOW}, table(end))
+    _, (said,) = table_columns({"w": WINDOW}, table(end))
     assert "has no column w_start" in said
 
 
@@ -66,8 +68,11 @@ def test_keys_and_columns_without_a_value_are_named():
     there = table(
         column("id", "int4"), column("key", "text"), column("needed", "int4", is_filled=False)
     )
-    assert _left_out({"id"}, there, ("id", "key")) == [
+    results = {"id": "int"}
+    assert _missing_keys(results, there, ("id", "key")) == [
         "--keys: the results have no column key. Their columns: id",
+    ]
+    assert without_value(results, there) == [
         "--to: the results have no values for these columns of public.t, which can't be null: "
         "needed. Set a default for each column",
     ]
@@ -80,6 +85,7 @@ def test_the_keys_of_a_stream_are_those_of_its_results():
     assert _stream({"stream": None}, columns) is None
 
 
-def test_an_option_has_one_meaning():
-    names = [option.name for option in SCENARIO.options]
+@pytest.mark.parametrize("scenario", [historical_range, late_batch])
+def test_an_option_has_one_meaning(scenario):
+    names = [option.name for option in scenario.SCENARIO.options]
     assert len(set(names)) == len(names)

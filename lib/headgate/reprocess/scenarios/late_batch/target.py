@@ -1,0 +1,195 @@
+"""Where the results of touched keys are replaced: in a folder of files, or in a database table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headgate.model.tables import DatabaseTable
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.ports.spark_jobs import LateTouch
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.database_table import (
+    JDBC,
+    known_table,
+    table_columns,
+    table_risks,
+    target_table,
+    title_of,
+    without_value,
+    written_names,
+)
+from headgate.reprocess.scenarios.shared.processed_records import replaced_blockers
+from headgate.reprocess.scenarios.shared.written_results import Target
+from headgate.reprocess.steps.outputs.install_results import InstallResults
+from headgate.reprocess.steps.outputs.replace_results import ReplaceResults, StageLateRows
+from headgate.reprocess.steps.outputs.stage_rows import TargetTable, cascades, rights
+from headgate.reprocess.steps.outputs.upsert_rows import UpsertRows
+from headgate.text.numbers import name_list, plural, size
+
+# Types of a database that have no operator "=", and similar ones that have it.
+_INSTEAD = {"json": "jsonb", "xml": "text"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldResults:
+    """The results before the run, as the measuring program takes them.
+
+    `address` is FORMAT:PATH or jdbc:NAME.TABLE. `contents` are hashes of folders, `known` also
+    what says that rows of a table were written. `database` is the NAME of `[jdbc.NAME]`.
+    """
+
+    address: str
+    contents: Mapping[str, str]
+    known: Mapping[str, str]
+    database: str | None = None
+
+
+def is_table(request: PlanRequest) -> bool:
+    """Return whether the results are in a table."""
+    return str(request.options["to"]).startswith(JDBC)
+
+
+def blockers_of_target(request: PlanRequest) -> list[str]:
+    """Return why results can't be replaced where they are."""
+    if not is_table(request):
+        return replaced_blockers(request, str(request.options["to"]))
+    table, blockers = target_table(request)
+    if table is None:
+        return blockers
+    found = [*rights(table), *cascades(table)]
+    if "file-format" in request.options:
+        found.append("--file-format: not available if --to is a table. Omit the option")
+    return [*found, *([] if table.unique else [_no_index(table)])]
+
+
+def old_results(request: PlanRequest) -> OldResults:
+    """Return the results that are there now."""
+    if not is_table(request):
+        folder = str(request.options["to"])
+        contents = {folder: request.inspector.sinks.content_hash(folder) or ""}
+        address = f"{request.options.get('file-format', 'parquet')}:{folder}"
+        return OldResults(address=address, contents=contents, known=contents)
+    table = known_table(request)
+    address = f'{JDBC}{table.connection}."{table.schema}"."{table.name}"'
+    return OldResults(
+        address=address,
+        contents={},
+        known={address: f"{table.id} {table.content}"},
+        database=table.connection,
+    )
+
+
+def target_of(
+    request: PlanRequest, what: Mapping[str, Any], old: OldResults, touch: LateTouch
+) -> Target:
+    """Return the steps; `what` is what the processing for all kinds of targets takes."""
+    if old.database is not None:
+        return _table(known_table(request), what, touch)
+    folder = str(request.options["to"])
+    kind, content = old.address.partition(":")[0], old.contents[folder]
+    process = ReplaceResults(format=kind, folder=folder, content=content, **what)
+    return Target(
+        steps=(process, InstallResults(folder=folder, replaces=True, replaced=content)),
+        resources=(f"output:{folder}",),
+        outputs=OutputEffects(
+            run=(
+                f"In {folder}, {touch.touched_rows} of {touch.rows} results are replaced or "
+                "deleted. The other results don't change.",
+            ),
+            undo=(f"An undo restores the earlier contents of {folder}.",),
+        ),
+        risks=(_rewritten_risk(touch),),
+    )
+
+
+def _rewritten_risk(touch: LateTouch) -> str:
+    return (
+        f"the run rewrites {touch.touched_files} of {plural(touch.files, 'file')} "
+        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and links the other files into "
+        "the new folder"
+    )
+
+
+def _table(table: DatabaseTable, what: Mapping[str, Any], touch: LateTouch) -> Target:
+    columns, blockers = table_columns(touch.types, table)
+    blockers += without_value(touch.types, table)
+    touched_by = tuple(c["name"] for c in columns if c["path"][0] in touch.columns)
+    keys = unique_keys(table, written_names(touch.types, table), touched_by)
+    if not blockers:
+        blockers += _key_blockers(table, keys, touched_by, touch)
+    target = TargetTable.of(table, keys, columns, touched_by)
+    title = title_of(table)
+    return Target(
+        steps=(StageLateRows(target=target, **what), UpsertRows(target=target)),
+        resources=(f"table:{table.connection}.{table.title}",),
+        outputs=OutputEffects(
+            run=(
+                f"In {title}, the rows of the touched keys are replaced or deleted (now "
+                f"{touch.touched_rows} of {touch.rows} rows), and new results are added. The "
+                "other rows don't change.",
+            ),
+            undo=(
+                f"An undo deletes the added rows of {title}, and restores the replaced and "
+                "deleted rows.",
+            ),
+        ),
+        risks=tuple(_table_risks(str(what["pipeline"]), table, columns)),
+        blockers=tuple(blockers),
+    )
+
+
+def unique_keys(
+    table: DatabaseTable, written: Collection[str], touched_by: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the columns of a unique index that identifies a result; () without such an index.
+
+    One with the columns of the touched keys comes first: no result then has the key of a row that
+    isn't touched.
+    """
+    touched = frozenset(touched_by)
+    fitting = [u for u in table.unique if u <= frozenset(written)]
+    best = min(fitting, key=lambda u: (not touched <= u, len(u), sorted(u)), default=frozenset())
+    return tuple(name for name in table.column_names if name in best)
+
+
+def _no_index(table: DatabaseTable) -> str:
+    return (
+        f"--to: {table.title} has no unique index whose columns the results have. Create a unique "
+        "index on the columns that identify a result, for example the key and the window"
+    )
+
+
+def _key_blockers(
+    table: DatabaseTable, keys: tuple[str, ...], touched_by: tuple[str, ...], touch: LateTouch
+) -> list[str]:
+    """Return why the rows of a touched key can't be found, or a result can't be identified."""
+    if not keys:
+        return [_no_index(table)]
+    kinds = {c.name: c.kind for c in table.columns}
+    found = [
+        f"--keys: PostgreSQL can't compare values of column {name} of {table.title}, which is "
+        f"{kinds[name]}. Change the type of the column to {_INSTEAD[kinds[name]]}"
+        for name in touched_by
+        if kinds[name] in _INSTEAD
+    ]
+    if nulls := [name for name in touch.nulls if name in keys]:
+        found.append(
+            f"--late: late records have null in {name_list(nulls)}, which the unique index of "
+            f"{table.title} needs to identify a result. Leave these records out of --late"
+        )
+    return found
+
+
+def _table_risks(
+    pipeline: str, table: DatabaseTable, columns: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    title = table.title
+    return [
+        f"rows of the touched keys for which the run has no new result are deleted from {title}",
+        f"if another program, such as {pipeline}, writes rows of the touched keys while the run "
+        "processes records, the run fails and changes nothing. Stop the program until the run has "
+        "ended",
+        *table_risks(table, columns),
+    ]
