@@ -173,7 +173,7 @@ def test_sessions_of_touched_keys_are_replaced_or_deleted_and_an_undo_restores_t
     who, since = min(vanished)
     shop.connection.execute("INSERT INTO results VALUES (%s, %s, %s, 1, 1)", (since, since, who))
     blocked = shop.team.run("undo", done["run"], code=3)
-    assert "1 row of public.results changed after the run: customer=" in str(blocked)
+    assert "1 row of public.results changed after the run: session_window_start=" in str(blocked)
     shop.connection.execute(
         "DELETE FROM results WHERE customer = %s AND session_window_start = %s", (who, since)
     )
@@ -207,8 +207,8 @@ def test_totals_of_touched_customers_are_those_of_all_orders(shop, year):
         "by_customer", "--late", year[0]["late"], *TO, *given, scenario="late-batch", code=3
     )
     assert plan["blockers"] == [
-        "--late: late records have null in customer, which the unique index of public.results "
-        "needs to identify a result. Leave these records out of --late"
+        "--late: results of late records have null in customer, so the unique index of "
+        "public.results doesn't identify them. Leave these records out of --late"
     ]
     # The last one is in the input, too.
     files = shop.late_files([*late, kept[0]])

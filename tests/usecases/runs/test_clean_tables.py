@@ -98,7 +98,7 @@ def test_tables_of_an_old_run_are_dropped_and_it_is_not_undone_any_more(context,
 
 
 def test_the_table_of_touched_keys_is_dropped_too(context, shop):
-    run = ran(context, shop, days=3, more=("touched",))
+    ran(context, shop, days=3, more=("touched",))
     assert len(clean_runs(context, by="ann")) == 3
     assert tables(shop) == {"totals"}
 

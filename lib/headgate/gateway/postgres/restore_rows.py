@@ -116,15 +116,16 @@ def _restore(connection: Any, sql: Statement) -> None:
     ).fetchall()
     then = _columns_then(connection, change)
     columns = {name: identity for name, identity in found if name in then}
-    # A deleted row gets its old number, too; that of a replaced row can't be set, and is the same.
-    connection.execute(
-        sql.text(
-            "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE "
-            "SELECT {columns} FROM {before} o WHERE {is_deleted}",
-            columns=", ".join(map(quoted, columns)),
-            is_deleted=_is_deleted(sql),
+    if change.touched:
+        # A deleted row gets its old number, too; that of a replaced row is the same.
+        connection.execute(
+            sql.text(
+                "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE "
+                "SELECT {columns} FROM {before} o WHERE {is_deleted}",
+                columns=", ".join(map(quoted, columns)),
+                is_deleted=_is_deleted(sql),
+            )
         )
-    )
     kept = [c for c, identity in columns.items() if c not in change.keys and identity != "a"]
     if kept:
         connection.execute(

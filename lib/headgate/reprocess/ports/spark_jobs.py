@@ -24,7 +24,8 @@ class SparkJob:
 
     `what` names the work in messages, such as "the bounded run of orders". `config` are Spark
     settings that it needs; those of `[spark.config]` win. `delta` says that it uses Delta tables.
-    `database` is the NAME of `[jdbc.NAME]` that it writes to: it gets the url, user and password.
+    `database` is the NAME of `[jdbc.NAME]` that it reads or writes: it gets the url, user and
+    password.
     """
 
     program: str

@@ -199,7 +199,7 @@ def with_kind(name, kind):
         (
             TABLE,
             replace(MEASURED, nulls=("customer",)),
-            "--late: late records have null in customer, which the unique index of public.totals",
+            "--late: results of late records have null in customer, so the unique index of public",
         ),
         (
             replace(with_kind("customer", "json"), unique=(frozenset({"window_start", "total"}),)),

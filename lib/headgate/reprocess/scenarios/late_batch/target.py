@@ -176,8 +176,8 @@ def _key_blockers(
     ]
     if nulls := [name for name in touch.nulls if name in keys]:
         found.append(
-            f"--late: late records have null in {name_list(nulls)}, which the unique index of "
-            f"{table.title} needs to identify a result. Leave these records out of --late"
+            f"--late: results of late records have null in {name_list(nulls)}, so the unique index "
+            f"of {table.title} doesn't identify them. Leave these records out of --late"
         )
     return found
 

@@ -26,7 +26,7 @@ from headgate.spark_jobs.data.write_table import (
 )
 
 JDBC = "jdbc:"
-_THERE, _FOUND = "headgate_there", "headgate_found"
+_FOUND = "headgate_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +43,17 @@ class TargetTable:
 
         Spark reads only the columns of the keys. Both are 0 if the table lacks one of them.
         """
-        from pyspark.sql import functions as f
-
         rows = self._rows(touch.rows.sparkSession)
         kinds = {c: kind for c, kind in touch.rows.dtypes if c in touch.columns}
-        columns = list(values_of(kinds, rows.columns))
+        values = list(values_of(kinds, rows.columns))
         none = {"files": 0, "touched_files": 0, "bytes": 0, "touched_bytes": 0, "nulls": []}
-        if any(name not in rows.columns for name, _, _ in columns):
+        if any(name not in rows.columns for name, _, _ in values):
             return {**none, "rows": 0, "touched_rows": 0}
         keys = touch.keys.toDF(*touch.columns)
-        keys = as_table_rows(keys, [TableColumn(name, path) for name, path, _ in columns])
+        keys = as_table_rows(keys, [TableColumn(name, path) for name, path, _ in values])
         keys = keys.distinct().persist()
-        nulls = [f.max(f.col(f"`{name}`").isNull()).alias(name) for name, _, _ in columns]
-        empty = keys.agg(*nulls).first().asDict()
-        sent = f.broadcast(keys) if touch.pairs <= MOST_SENT else keys
-        sent = sent.withColumn(_FOUND, f.lit(1))
-        there = dict(rows.dtypes)
-        named = rows.select(
-            *(
-                _as_key(f.col(f"`{name}`"), there[name], kind).alias(f"{_THERE}_{n}")
-                for n, (name, _, kind) in enumerate(columns)
-            )
-        )
-        is_same = reduce(
-            lambda a, b: a & b,
-            (
-                f.col(f"{_THERE}_{n}").eqNullSafe(f.col(f"`{name}`"))
-                for n, (name, _, _) in enumerate(columns)
-            ),
-        )
-        one = f.count(f.lit(1)), f.count(_FOUND)
-        count, touched = named.join(sent, is_same, "left_outer").agg(*one).first()
-        nulls_there = [name for name, is_null in empty.items() if is_null]
-        return {**none, "rows": count, "touched_rows": touched, "nulls": nulls_there}
+        count, touched = _counts(rows, keys, values, is_small=touch.pairs <= MOST_SENT)
+        return {**none, "rows": count, "touched_rows": touched, "nulls": _with_nulls(keys)}
 
     def _rows(self, spark: Any) -> Any:
         known = json.loads(os.environ.get(CONNECTIONS) or "{}")
@@ -83,6 +61,32 @@ class TargetTable:
             return read_output(spark, self.address, Connections(jdbc=known.get("jdbc", {}))).rows
         except OutputError as error:
             raise CaptureError(f"--target: {error}") from None
+
+
+def _counts(
+    rows: Any, keys: Any, values: Sequence[tuple[str, Any, str]], *, is_small: bool
+) -> tuple[int, int]:
+    """Return how many rows a table has, and how many of them have one of the keys."""
+    from pyspark.sql import functions as f
+
+    kinds = dict(rows.dtypes)
+    there = {name: f"headgate_{n}" for n, (name, _, _) in enumerate(values)}
+    rows = rows.select(
+        *(_as_key(f.col(f"`{c}`"), kinds[c], kind).alias(there[c]) for c, _, kind in values)
+    )
+    pairs = (f.col(new).eqNullSafe(f.col(f"`{name}`")) for name, new in there.items())
+    sent = (f.broadcast(keys) if is_small else keys).withColumn(_FOUND, f.lit(1))
+    found = rows.join(sent, reduce(lambda a, b: a & b, pairs), "left_outer")
+    count, touched = found.agg(f.count(f.lit(1)), f.count(_FOUND)).first()
+    return count, touched
+
+
+def _with_nulls(keys: Any) -> list[str]:
+    """Return the columns in which a key has no value."""
+    from pyspark.sql import functions as f
+
+    asked = (f.max(f.col(f"`{name}`").isNull()).alias(name) for name in keys.columns)
+    return [name for name, is_null in keys.agg(*asked).first().asDict().items() if is_null]
 
 
 def _as_key(column: Any, there: str, wanted: str) -> Any:
