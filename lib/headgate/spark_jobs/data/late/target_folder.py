@@ -92,6 +92,7 @@ class TargetFolder:
             "touched_files": len(files),
             "bytes": sum(sizes.values()),
             "touched_bytes": sum(sizes.get(str(Path(f).resolve()), 0) for f in files),
+            "nulls": [],
         }
 
     def touched(self, like: Any, keys: Any, columns: Sequence[str]) -> dict[str, int]:

@@ -27,6 +27,8 @@ from headgate.spark_jobs.data.write_table import (
 
 JDBC = "jdbc:"
 _FOUND = "headgate_found"
+# Where Spark notes that a column of strings is `char(8)`. Source: CharVarcharUtils of Spark 4.
+_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def _counts(
     """Return how many rows a table has, and how many of them have one of the keys."""
     from pyspark.sql import functions as f
 
-    kinds = dict(rows.dtypes)
+    kinds = {c.name: c.metadata.get(_DECLARED, c.dataType.simpleString()) for c in rows.schema}
     there = {name: f"headgate_{n}" for n, (name, _, _) in enumerate(values)}
     rows = rows.select(
         *(_as_key(f.col(f"`{c}`"), kinds[c], kind).alias(there[c]) for c, _, kind in values)
