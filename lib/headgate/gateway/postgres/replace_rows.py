@@ -99,8 +99,8 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
 def _keep_and_delete(connection: Any, sql: Statement) -> tuple[int, int]:
     """Keep the rows that go; return how many results will replace, and how many were deleted."""
     if not sql.change.touched:
-        kept = sql.text("CREATE TABLE {before} AS SELECT t.* FROM {table} t WHERE {is_staged}")
-        return connection.execute(kept).rowcount, 0
+        keep = sql.text("CREATE TABLE {before} AS SELECT t.* FROM {table} t WHERE {is_staged}")
+        return connection.execute(keep).rowcount, 0
     kept = _keep_touched(connection, sql)
     _check_unchanged(connection, sql)
     _check_touched(connection, sql)

@@ -255,12 +255,11 @@ class Applied(Shop):
     def __init__(self, staged=3):
         super().__init__()
         self.calls, self.notes, self.staged = [], [], staged
-        port = SimpleNamespace(
+        self._port = SimpleNamespace(
             run=self._run, snapshot_folder=lambda: "/snap", write_record=lambda *_: None
         )
-        self.spark_jobs = self.folders = port
 
-    spark_jobs = folders = None
+    spark_jobs = folders = property(lambda self: self._port)
 
     def _run(self, job):
         self.calls.append(job)

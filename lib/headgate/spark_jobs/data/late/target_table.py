@@ -136,5 +136,5 @@ def read_staging(to: str, touched: str | None, columns: str | None) -> StagingTa
             "--to, --touched: expected jdbc:NAME.TABLE, because --target is a table. Pass two "
             "empty tables"
         )
-    tables = (name.removeprefix(JDBC) for name in (to, touched))
-    return StagingTables(*tables, read_columns(columns))
+    names = [name.removeprefix(JDBC) for name in (to, touched)]
+    return StagingTables(names[0], names[1], read_columns(columns))
