@@ -11,6 +11,8 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from scenes.small_spark import small_spark
+
 START = datetime(2025, 4, 1, tzinfo=UTC)
 ORDERS, CUSTOMERS, PARTITIONS = 4000, 200, 3
 STEP = timedelta(days=365) / ORDERS
@@ -85,7 +87,7 @@ def register_function(team, function, *more):
     team.register(
         f'[[pipeline]]\nname = "{function}"\nengine = "spark"\n'
         f'checkpoint = "checkpoint"\nentry_point = "late_queries:{function}"\n',
-        '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+        small_spark(),
         *more,
     )
     command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
