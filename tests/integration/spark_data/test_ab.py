@@ -100,4 +100,4 @@ def test_a_range_of_offsets_is_processed(team, pipeline):
     notes = [n["message"] for n in team.run("runs", done["run"])["progress"]]
     assert sum(n.startswith("10 records read") for n in notes) == 2
     # Partition 0 has the even numbers: three cities.
-    assert any(n.startswith("3 rows and 3 rows") for n in notes)
+    assert any(n.startswith("3 old rows, 3 new rows") for n in notes)
