@@ -34,7 +34,7 @@ METHODS: Mapping[str, str] = {
     "engine": "pipelines by their engine: " + ", ".join(Engine),
     "kind": "nodes by their kind: " + ", ".join(LandscapeKind),
     "operator": "nodes by their operator, such as aggregate or stream_join",
-    "status": "pipelines by their last known state: " + ", ".join(STATUSES),
+    "status": "pipelines by their last known status: " + ", ".join(STATUSES),
     "state": (
         "topics that are unread, unwritten or both (unused), internal topics without an owner "
         "(unowned), and groups that no pipeline declares (undeclared)"

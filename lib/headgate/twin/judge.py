@@ -184,11 +184,12 @@ def _later_mode(run: Experiment) -> TwinVerdict | None:
     is_held_back = any(OPERATOR_KINDS.get(name) in _GROUPS for _, name, _ in run.state_before)
     if before != "Append" or after == "Append" or not is_held_back:
         return None
+    lacking = "already evicted from its state" if after == "Complete" else "had not emitted yet"
     return TwinVerdict(
         outcome="silently_wrong",
         why=(
-            f"output mode {before} -> {after}: the new version never emits some rows that the old "
-            "version held back in its state or already evicted"
+            f"output mode {before} -> {after}: the new version's output lacks groups that the old "
+            f"version {lacking}"
         ),
     )
 

@@ -37,7 +37,7 @@ def test_a_sample_gives_the_average_of_key_and_value(broker, sized, topic):
         assert count == 50
         found, how = record_sizes(kafka, [sized, empty])
     assert found == {sized: 100.0}
-    assert how == "average size of 50 records (key and value, uncompressed)"
+    assert how == "average of 50 sampled records: key and value, uncompressed"
 
 
 def test_bytes_and_readers_of_a_plan(broker, sized, tmp_path):

@@ -82,7 +82,7 @@ def test_a_topic_that_is_read_as_a_table_has_no_position_to_be_known():
     land = behind()
     table = replace(land, nodes=(*land.nodes, node))
     found = {(c.name, c.topic): c for c in consumers(table)}
-    assert note(found["enrich", "rates"]) == "read as a static table"
+    assert note(found["enrich", "rates"]) == "read as a static DataFrame (no offsets)"
     stream = replace(node, id="enrich/rates-2", details={"topics": ["rates"]})
     both = replace(land, nodes=(*table.nodes, stream))
     assert not any(c.is_static for c in consumers(both))

@@ -69,7 +69,7 @@ def record_sizes(kafka: Kafka, names: list[str]) -> tuple[dict[str, float], str]
     if not rest:
         return found, "size of the log on disk divided by the number of offsets (compressed)"
     averages, count = sampled(kafka, rest)
-    how = f"average size of {plural(count, 'record')} (key and value, uncompressed)"
+    how = f"average of {plural(count, 'sampled record')}: key and value, uncompressed"
     return {
         **found,
         **averages,

@@ -64,7 +64,7 @@ def _store(found: dict[str, Any]) -> StoreRows:
     if found["error"] is not None:
         raise RefusedError(
             f"Spark can't read the state of operator {found['operator']}, store"
-            f" {found['store']}: {found['error'].rstrip('.')}. Choose an earlier batch "
-            "with --batch"
+            f" {found['store']}: {found['error'].rstrip('.')}. Run `headgate plan rewind` "
+            "with an earlier --batch"
         )
     return StoreRows(operator=found["operator"], store=found["store"], rows=found["rows"])

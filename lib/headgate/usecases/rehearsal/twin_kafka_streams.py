@@ -232,7 +232,7 @@ class _Trial:
 
     def run(self) -> StreamsExperiment:
         """Make the starts, as many as are needed."""
-        self._say(f"starting brokers for {self.old.what} and {self.new.what}")
+        self._say("starting two local brokers: for the restart, and for the run from scratch")
         with ThreadPoolExecutor(2) as pool:
             restart, scratch = pool.map(self._rooms.world, ("restart", "scratch"))
             run, feed = self._before_restart(pool, restart, scratch)

@@ -176,7 +176,9 @@ def note(consumer: Consumer) -> str:
     states = {p.state for p in consumer.positions}
     words = [REMARKS[state] for state in REMARKS if state in states]
     if all(p.position is None for p in consumer.positions):
-        words = ["read as a static table" if consumer.is_static else "position unknown"]
+        words = [
+            "read as a static DataFrame (no offsets)" if consumer.is_static else "position unknown"
+        ]
     if not consumer.declared:
         words.append("undeclared")
     return ", ".join(words)

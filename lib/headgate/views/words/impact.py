@@ -70,7 +70,7 @@ def snapshot_words(kept: Mapping[str, Any]) -> str:
 def copied_words(kept: Mapping[str, Any]) -> str:
     """Return what of a snapshot takes room: data of stores are linked where that is possible."""
     if not kept["copied"]:
-        return "hard links, almost no disk space"
+        return "as hard links, which use almost no disk space"
     if kept["copied"] == kept["bytes"]:
         return "full copy"
     return f"{size(kept['copied'])} copied, the rest as hard links"

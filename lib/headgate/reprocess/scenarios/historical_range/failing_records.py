@@ -90,7 +90,7 @@ class FailingTo:
             return own
         name = self.topic.name
         more = OutputEffects(
-            run=(f"Records at which the function fails are written to {name}.",),
+            run=(f"Records on which the query's function fails are written to {name}.",),
             undo=(f"An undo leaves the dead letters in {name}.",),
         )
         return own.joined(more)

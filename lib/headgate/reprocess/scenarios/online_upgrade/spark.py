@@ -229,8 +229,8 @@ def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
     )
     if request.pipeline.effects is not Effects.IDEMPOTENT:
         yield (
-            f"both versions run until the switch. Effects of {after} other than writes to its "
-            "topic, such as HTTP calls, happen twice"
+            f"both versions run until the switch. Side effects of {after}, such as HTTP calls, "
+            "happen twice. Writes to its output topic don't"
         )
     yield (
         f"between its stop and its start, {name} processes no records. This takes as long as a "

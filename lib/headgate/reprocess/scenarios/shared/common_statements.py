@@ -26,7 +26,7 @@ EMPTIES = says(
 )
 GONE = says(
     Fact.EMPTIED,
-    undo=("An undo can't restore deleted records, unless you pass --back-up-outputs."),
+    undo="An undo can't restore deleted records, unless you make this plan with --back-up-outputs.",
     unless=(Fact.BACKED_UP,),
 )
 REFILLS = says(

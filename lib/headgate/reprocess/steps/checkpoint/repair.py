@@ -64,7 +64,7 @@ class RepairCopy(StepBase):
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"checkpoint {self.checkpoint} changed during the copy: another process still "
-                "writes to the checkpoint. Stop that process, then try again"
+                "writes to the checkpoint. Stop that process, then run `headgate plan` again"
             )
         found = applier.checkpoints.files(was["copy"])
         if found is None:

@@ -78,7 +78,7 @@ class RepartitionState(StepBase):
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"checkpoint {self.checkpoint} changed during the copy: another process still "
-                "writes to the checkpoint. Stop that process, then try again"
+                "writes to the checkpoint. Stop that process, then run `headgate plan` again"
             )
         old, new = applier.checkpoints.read(self.checkpoint), applier.checkpoints.read(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:

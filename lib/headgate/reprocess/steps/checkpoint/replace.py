@@ -42,7 +42,7 @@ class CheckpointCopy(StepBase):
         if not self.is_applied(applier, was):
             raise RefusedError(
                 f"checkpoint {self.checkpoint} changed during the copy: another process still "
-                "writes to the checkpoint. Stop that process, then try again"
+                "writes to the checkpoint. Stop that process, then run `headgate plan` again"
             )
 
 

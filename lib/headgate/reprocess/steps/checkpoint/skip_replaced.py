@@ -59,7 +59,7 @@ class SkipReplacedInput(CheckpointSwap):
     def describe(self) -> str:
         return (
             f"replace checkpoint {self.checkpoint} of {self.pipeline} with a copy that continues "
-            "at the latest offsets, to skip the records that the run replaces "
+            "at the latest offsets, to skip the old results that the run rewrites "
             f"({since_words(self.since)})"
         )
 

@@ -73,7 +73,7 @@ class SwitchCheckpoint(StepBase):
         if applier.remote_checkpoints.listing_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"checkpoint {self.checkpoint} changed during the switch: another process still "
-                "writes to the checkpoint. Stop that process, then try again"
+                "writes to the checkpoint. Stop that process, then run `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

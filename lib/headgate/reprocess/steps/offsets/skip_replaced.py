@@ -98,7 +98,7 @@ def since_words(since: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipReplacedRecords(ResetOffsets):
-    """Set the group's offsets to the latest offsets, to skip the records that the run replaces.
+    """Move the group to the latest offsets, to skip the old results that the run rewrites.
 
     `since` says by topic from which time on (Unix milliseconds) its records are replaced, `writers`
     are the pipelines that write them: they must be stopped, so that the latest offset is final.
@@ -111,7 +111,7 @@ class SkipReplacedRecords(ResetOffsets):
     def describe(self) -> str:
         return (
             f"reset the offsets of group {self.group} on {plural(len(self.parts), 'partition')} "
-            "to the latest offsets, to skip the records that the run replaces "
+            "to the latest offsets, to skip the old results that the run rewrites "
             f"({since_words(self.since)})"
         )
 

@@ -261,4 +261,7 @@ class DeleteResults(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail if it is still there."""
         if applier.folders.exists(self.folder):
-            raise StepError(f"{self.folder} still exists. Check its permissions, then resume")
+            raise StepError(
+                f"{self.folder} still exists. Check its permissions and those of its "
+                "parent folder, then resume the run"
+            )
