@@ -121,11 +121,13 @@ def _refused(run: Experiment) -> TwinVerdict | None:
         )
     name = str(error["class"])
     alone = [e for e in (own, run.own.error) if e is not None]
-    by_itself = any(e["stage"] == "batch" and e["class"] == name for e in alone)
+    by_itself = error.get("stage") == "batch" and any(
+        e["stage"] == "batch" and e["class"] == name for e in alone
+    )
     if by_itself and not is_of_restart(error):
         return _unknown(
             "the new version fails on generated rows, both on the old version's checkpoint and "
-            f"on an empty one: {_short(error)}",
+            f"on one of its own: {_short(error)}",
             "Does the new version run on a sample of real rows (--sample)?",
         )
     if own is None and name.endswith(_UNDECODED):

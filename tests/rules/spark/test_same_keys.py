@@ -14,6 +14,7 @@ WRITTEN = (
     "cast(gettimestamp(date_format(s0.ts, {}, Some(UTC)), {}, TimestampType, try_to_date, "
     "Some(UTC), true) as date)"
 )
+UNIX = "from_unixtime(unix_timestamp(s0.ts, {}, Some(UTC), true), yyyy-MM-dd, Some(UTC))"
 NAMED = {"spark.sql.streaming.queryEvolution.enableSourceEvolution": "true"}
 
 
@@ -28,7 +29,7 @@ def _judge(old, new):
         (DAY, "cast(to_date(s0.ts, Some(UTC)) as string)"),
         (DAY, "substring(cast(s0.ts as string), 1, 10)"),
         (DAY, "date_format(date_trunc(HOUR, s0.ts, Some(UTC)), yyyy-MM-dd, Some(UTC))"),
-        (DAY, "from_unixtime(unix_timestamp(s0.ts, x, Some(UTC), true), yyyy-MM-dd, Some(UTC))"),
+        (DAY, UNIX.format("yyyy-MM-dd HH:mm:ss")),
         ("cast(year(cast(s0.ts as date)) as string)", "date_format(s0.ts, yyyy, Some(UTC))"),
         ("split(s0.k, -, -1)[0]", "substring_index(s0.k, -, 1)"),
         ("regexp_replace(s0.k, a, b, 1)", "replace(s0.k, a, b)"),
@@ -90,6 +91,7 @@ def test_functions_that_differ_for_null_alone(old, new):
         ("cast(date_trunc(MONTH, s0.ts) as date)", "cast(s0.ts as date)"),
         ("trunc(cast(s0.ts as date), MM)", "trunc(cast(s0.ts as date), YEAR)"),
         ("extract(HOUR, s0.ts)", "minute(s0.ts)"),
+        (UNIX.format("dd/MM/yyyy"), UNIX.format("MM/dd/yyyy")),
         ("cast(s0.ts as date)", WRITTEN.format("yyyy-dd-MM", "yyyy-MM-dd")),
         ("cast(s0.ts as date)", WRITTEN.format("yyyy-MM", "yyyy-MM")),
     ],

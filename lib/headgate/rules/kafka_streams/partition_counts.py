@@ -37,7 +37,7 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
     description doesn't show.
     """
     should, here, if_set = c.expected.topics, c.existing, c.expected_if_set.topics
-    may_be = name_list(sorted(r.name for r in c.new.repartitions if r.topic in c.maybe_pinned))
+    may_be = _maybe_pinned(c)
     nodes = {s.changelog: s.node for s in c.new.stores if s.changelog}
     nodes |= {r.topic: r.node for r in c.new.repartitions}
     was = {s.changelog: s.node for s in c.old.stores} | {
@@ -46,7 +46,7 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
     error = TOPOLOGY_EXCEPTION if c.on_streams_protocol() else STREAMS_EXCEPTION
     for topic in sorted(nodes):
         if topic in here and topic in should and here[topic] != should[topic]:
-            is_open = if_set.get(topic) == here[topic]
+            is_open = if_set.get(topic) == here[topic] and not c.expected_if_set.unequal
             unless = f", unless the code sets the count of {may_be}" if is_open else ""
             yield RuleResult(
                 outcome=Outcome.UNKNOWN if is_open else Outcome.REFUSES,
@@ -63,6 +63,10 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
                 remedy=_BACK,
                 scenario="repartition",
             )
+
+
+def _maybe_pinned(c: StreamsComparison) -> str:
+    return name_list(sorted(r.name for r in c.new.repartitions if r.topic in c.maybe_pinned))
 
 
 _GIVE_BOTH_SIDES = "Give both topics the same number of partitions, or repartition() one side."
@@ -137,7 +141,7 @@ def _assumed(c: StreamsComparison) -> str:
     )
 
 
-@streams_rule("KST033", remedies=(_BACK,))
+@streams_rule("KST033", remedies=(_BACK,), questions=(_IS_SET,))
 def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams can't check the partition count of a store without its own changelog.
 
@@ -149,12 +153,15 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
         tasks = was.get(old.subtopology or 0), now.get(new.subtopology or 0)
         bare = c.unlogged(old) or (old.restored_from and new.restored_from)
         if bare and None not in tasks and tasks[0] != tasks[1]:
+            is_open = c.expected_if_set.tasks.get(new.subtopology or 0) == tasks[0]
+            is_open = is_open and not c.expected_if_set.unequal
             yield RuleResult(
-                outcome=Outcome.SILENTLY_WRONG,
+                outcome=Outcome.UNKNOWN if is_open else Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
                 location=pair.location,
                 before=tasks[0],
                 after=tasks[1],
+                question=_IS_SET.format(names=_maybe_pinned(c)) if is_open else None,
                 because=(
                     f"The number of tasks in the sub-topology of the store {new.name} changes from "
                     f"{tasks[0]} to {tasks[1]}."

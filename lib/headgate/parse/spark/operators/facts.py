@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.parse.spark.expression.parse import parse
@@ -67,14 +67,37 @@ class Resolving:
 
 
 def _with_plain_variables(text: str) -> str:
-    """Name the variables of lambda functions by their order: `lambda x_3#12348` becomes `x1`.
+    """Name the variables of each lambda function by their order: `lambda x_3#12348` becomes `λ1`.
 
     Spark counts them in each session, and a variable is no column whose number could be known.
+    Functions within another one share its count; no text of a user looks like such a name.
     """
     if "lambda " not in text:
         return text
-    places: dict[str, int] = {}
-    return _VARIABLE.sub(lambda m: f"x{places.setdefault(m['id'], len(places) + 1)}", text)
+    parts, at = [], 0
+    for start, end in _outermost(text, "lambdafunction("):
+        places: dict[str, int] = {}
+        named = _VARIABLE.sub(
+            lambda m, places=places: f"λ{places.setdefault(m['id'], len(places) + 1)}",  # type: ignore[misc]
+            text[start:end],
+        )
+        parts += [text[at:start], named]
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def _outermost(text: str, opening: str) -> Iterator[tuple[int, int]]:
+    """Yield where each call that is in no other one of its kind begins and ends."""
+    start = text.find(opening)
+    while start >= 0:
+        depth, end = 0, start + len(opening) - 1
+        while end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+            if not depth:
+                break
+        yield start, end
+        start = text.find(opening, end)
 
 
 def conjuncts(found: Term) -> tuple[Term, ...]:

@@ -118,9 +118,9 @@ def _element_fields(
     found = {number: kind.type for types in typed for number, kind in types.items()}
     elements = {n: t.get("elementType") for n, t in found.items() if isinstance(t, dict)}
     return {
-        number: tuple(f["name"] for f in element["fields"])
+        number: tuple(str(f.get("name")) for f in element["fields"] if isinstance(f, dict))
         for number, element in elements.items()
-        if isinstance(element, dict) and "fields" in element
+        if isinstance(element, dict) and isinstance(element.get("fields"), list)
     }
 
 

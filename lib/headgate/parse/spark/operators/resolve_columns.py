@@ -193,7 +193,7 @@ def _generate(relation: Relation, state: Resolving) -> Facts:
         if len(fields) == len(new):
             state.terms[made.id] = term("field", fields[place], (element,))
         elif len(new) > 1:
-            state.terms[made.id] = _generated(call, place, len(new))
+            state.terms[made.id] = _generated(call, element, place, len(new))
         else:
             state.terms[made.id] = element if call.name.lower() == "explode" else call
     return Facts(functions=(call,))
@@ -207,8 +207,11 @@ def _inlined(call: Term, state: Resolving) -> tuple[str, ...]:
     if call.name.lower() != "inline" or len(call.args) != 1:
         return ()
     array = _unfiltered(call.args[0])
-    known = array.kind == "attribute" and array.id is not None
-    return state.elements.get(array.id or -1, ()) if known else ()
+    if array.kind != "attribute" or array.id is None:
+        return ()
+    fields = state.elements.get(array.id, ())
+    # Two fields of one name can't be told apart by it.
+    return fields if len(set(fields)) == len(fields) else ()
 
 
 def _unfiltered(array: Term) -> Term:
@@ -218,14 +221,15 @@ def _unfiltered(array: Term) -> Term:
     return array
 
 
-def _generated(call: Term, place: int, number: int) -> Term:
+def _generated(call: Term, element: Term, place: int, number: int) -> Term:
     """Return one column of a generator that makes several, by its place: names are the user's.
 
     `posexplode` of an array gives what `explode` gives, and where it stood; of a map three columns.
     """
     if call.name.lower() == "posexplode" and (place, number) == (1, 2):
-        return term("call", "explode", call.args)
-    return term("field", str(place), (call,))
+        return element
+    base = term("call", "inline", element.args) if call.name.lower() == "inline" else call
+    return term("field", str(place), (base,))
 
 
 def _window(relation: Relation, state: Resolving) -> Facts:

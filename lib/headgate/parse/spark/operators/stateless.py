@@ -19,6 +19,7 @@ from headgate.parse.spark.operators.relation import Column, Exchange, Relation, 
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OF_THIS_JVM = re.compile(r"(?:\$\$Lambda\S*|@[0-9a-f]+)$")
 _LAMBDA = re.compile(r"\$\$Lambda\$\d+/0x[0-9a-f]+@[0-9a-f]+")
+_ONE_ROW = "OneRowRelation"
 _OUTER = re.compile(r"\bouter\(([^()]*)\)")
 
 
@@ -77,7 +78,7 @@ def generate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 
 def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`LateralJoin lateral-subquery#1 [d#2], Inner` over a table function is a generator.
+    """`LateralJoin lateral-subquery#1 [d#2], Inner` over a table function alone is a generator.
 
     The subquery comes first; a projection in it names columns, as `explode(a) AS t(c)` does. Any
     other one makes a join.
@@ -88,7 +89,8 @@ def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     while inner is not None and inner.kind == "project" and inner.inputs:
         named.append(inner)
         inner = builder.relations[inner.inputs[0]]
-    if inner is None or inner.kind != "generate":
+    alone = inner is not None and [builder.relations[i].name for i in inner.inputs] == [_ONE_ROW]
+    if inner is None or inner.kind != "generate" or not alone:
         made = over(node, "join", [left, *under], builder)
         return builder.add(replace(made, join_type=split(node.detail)[-1]))
     made = over(node, "generate", [left], builder)

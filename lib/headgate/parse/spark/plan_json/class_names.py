@@ -25,6 +25,16 @@ OPERATORS = {
     "BitwiseXor": "^",
 }
 NAMES = {
+    "ArrayAggregate": "aggregate",
+    "ArrayExists": "exists",
+    "ArrayFilter": "filter",
+    "ArrayForAll": "forall",
+    "ArraySort": "array_sort",
+    "ArrayTransform": "transform",
+    "MapFilter": "map_filter",
+    "TransformKeys": "transform_keys",
+    "TransformValues": "transform_values",
+    "ZipWith": "zip_with",
     "Average": "avg",
     "CollectList": "collect_list",
     "CollectSet": "collect_set",

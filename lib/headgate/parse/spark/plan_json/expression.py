@@ -114,6 +114,10 @@ def _composite(name: str, node: Mapping[str, Any], texts: list[str]) -> str:
             return f"precisetimestampconversion({texts[0]}, {kinds})"
         case "OuterReference":
             return f"outer({expression(node['e'])})"
+        case "NamedLambdaVariable":
+            return f"lambda {node.get('name')}#{_id(node.get('exprId'))}"
+        case "LambdaFunction":
+            return f"lambdafunction({', '.join([*texts, str(bool(node.get('hidden'))).lower()])})"
         case "PythonUDF" | "PythonUDTF":
             return f"{node['name']}({', '.join(texts)})#{_id(node.get('resultId'))}"
         case "SortOrder":

@@ -44,10 +44,11 @@ def is_explicit(flow: Flow, repartition: Repartition) -> bool:
 
 
 def may_set_count(flow: Flow, repartition: Repartition) -> bool:
-    """Say whether it was asked for by `repartition()`, which may set a number of partitions.
+    """Say whether it was certainly asked for by `repartition()`, which may set its own count.
 
-    An unnamed one is called so. Of a named one it shows where several operators read it: without
-    optimisation, Kafka Streams gives each operator that needs one a repartition of its own.
+    An unnamed one is called so. A named one shows where a join and another operator read it:
+    without optimisation, a join that needs one gets a repartition of its own. Aggregations of one
+    grouping share its repartition, and those of `repartition()` can't be told from them.
     """
     if repartition.kind is not InternalKind.REPARTITION:
         return False
@@ -55,7 +56,8 @@ def may_set_count(flow: Flow, repartition: Repartition) -> bool:
         return True
     optimized = flow.app.config.get("topology.optimization", "none") not in _NOT_MERGED
     readers = {below for s in flow.all_named(repartition.sources) for below in flow.below[s]}
-    return not optimized and len(readers) > 1
+    is_joined = any(flow.nodes[r].operator in _JOINS for r in readers)
+    return not optimized and len(readers) > 1 and is_joined
 
 
 def _key_changed(flow: Flow, sink: Key) -> bool:

@@ -41,6 +41,8 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
         yield _unsure(pair, *sides, _BY_NULLS, WERE_NULLS)
     elif how is KeyChange.HIDDEN:
         yield _unsure(pair, *sides, _BY_FUNCTION)
+    elif how is KeyChange.NUMBERED:
+        yield _unsure(pair, *sides, _BY_NUMBER)
     elif how is KeyChange.MOVED:
         yield _unsure(pair, *sides, _BY_LOCATION)
     elif how is KeyChange.TABLE:
@@ -52,6 +54,10 @@ _BY_NULLS = (
 )
 _BY_FUNCTION = (
     "A user-defined function computes a state key, and query plans don't contain its code."
+)
+_BY_NUMBER = (
+    "The evidence of one version has only the number of the field of inline(), not its name. A "
+    "capture, or the query plan as JSON, shows the name."
 )
 _BY_LOCATION = "A state key now comes from a table with the same name in a different location."
 

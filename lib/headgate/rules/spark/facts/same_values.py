@@ -156,7 +156,8 @@ def _date_trunc(args: Sequence[str]) -> str | None:
 
 def _from_unixtime(args: Sequence[str]) -> str | None:
     name, inside = call_of(args[0]) or ("", "") if args else ("", "")
-    if name != "unix_timestamp" or len(args) > 2:
+    # Of a text, another format than that of a time's own text decides the value.
+    if name != "unix_timestamp" or len(args) > 2 or _TEXT_OF_TIME not in split_arguments(inside):
         return None
     pattern = args[1] if len(args) == 2 else _TEXT_OF_TIME
     return f"date_format({split_arguments(inside)[0]}, {pattern})"

@@ -24,6 +24,7 @@ Keys = tuple[str, ...]
 _SOURCE = re.compile(r"\bs\d+(?=\.)")
 # The last argument says what the size of null is: -1, or null.
 _SIZE = re.compile(r"^(size\(.*), (?:true|false)\)$")
+_ELEMENT = re.compile(r"\)\.\w+")
 _STATIC = re.compile(r"\bstatic(\d+)(?=\.)")
 
 
@@ -32,6 +33,7 @@ class KeyChange(Enum):
 
     FILLED: null gets a value on purpose, or does no longer (`coalesce`, `na.fill`).
     TABLE: a column comes from another static table; MOVED: from one of the same name elsewhere.
+    NUMBERED: one version's evidence has the number of a field that the other one's has the name of.
     """
 
     SAME = "same"
@@ -40,6 +42,7 @@ class KeyChange(Enum):
     HIDDEN = "hidden"
     TABLE = "table"
     MOVED = "moved"
+    NUMBERED = "numbered"
     OTHER = "other"
 
 
@@ -94,10 +97,25 @@ def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
         return KeyChange.SAME
     if all(_same(c, b, a) or _same_but_for_null(b, a) for b, a in pairs):
         return KeyChange.FILLED if any(_fills(b, a) for b, a in pairs) else KeyChange.GUARDED
+    if all(_same(c, b, a) or _is_numbered(b, a) for b, a in pairs):
+        return KeyChange.NUMBERED
     names = {*c.before.user_functions, *c.after.user_functions}
     if all(_calls(names, b, a) and columns(b) == columns(a) for b, a in pairs):
         return KeyChange.HIDDEN
     return KeyChange.OTHER
+
+
+def _is_numbered(before: str, after: str) -> bool:
+    """Say whether one side numbers the field of an element that the other one names.
+
+    Only a plan with types has the names of the columns that `inline` makes.
+    """
+    if ("inline(" in before) == ("inline(" in after):
+        return False
+    old, new = (
+        _ELEMENT.sub(").*", text.replace("inline(", "explode(")) for text in (before, after)
+    )
+    return old == new
 
 
 def _same(c: Comparison, before: str, after: str) -> bool:
