@@ -158,6 +158,43 @@ def test_a_transaction_that_was_open_when_the_run_began_stops_it(
             tables.replace_rows(sessions)
 
 
+def test_a_savepoint_of_an_open_transaction_stops_it(server, database, tables, sessions):
+    database.execute("CREATE TABLE elsewhere (n int)")
+    with server.connect(database.info.dbname) as other:
+        with other.transaction():
+            other.execute("INSERT INTO elsewhere VALUES (1)")
+            with other.transaction():
+                other.execute(f"UPDATE {TABLE} SET clicks = 99 WHERE \"key %s\" = 'b'")
+            # The server lists the open transaction, but not its savepoint.
+            database.execute("CREATE TABLE later ()")
+            tables.stage(sessions)
+            database.execute(f"INSERT INTO {TOUCHED} VALUES ('b')")
+        before = rows(database)
+        with pytest.raises(RefusedError, match=r"1 row of .* changed .* for example key %s=b"):
+            tables.replace_rows(sessions)
+        assert rows(database) == before
+
+
+def test_rows_of_two_unique_indexes_are_restored(database, tables):
+    database.execute(
+        "CREATE TABLE t (customer text, ws int, we int, n int, UNIQUE (customer, ws), "
+        "UNIQUE (customer, we))"
+    )
+    database.execute("INSERT INTO t VALUES ('a', 1000, 1010, 1), ('a', 1012, 1020, 2)")
+    before = rows(database, "t")
+    change = change_of(
+        tables, "t", ("customer", "we"), ("customer", "ws", "we", "n"), touched_by=("customer",)
+    )
+    tables.stage(change)
+    database.execute(f"INSERT INTO {TOUCHED} VALUES ('a')")
+    # Both sessions are one now, with the first one's start and the second one's end.
+    database.execute(f"INSERT INTO {STAGED} VALUES ('a', 1000, 1020, 3)")
+    assert tables.replace_rows(change) == RowCounts(added=0, replaced=1, deleted=1)
+    assert rows(database, "t") == [("(a,1000,1020,3)",)]
+    tables.restore_rows(change)
+    assert rows(database, "t") == before
+
+
 def test_a_trigger_that_keeps_rows_stops_the_run(database, tables, sessions):
     database.execute(
         "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$"

@@ -116,16 +116,6 @@ def _restore(connection: Any, sql: Statement) -> None:
     ).fetchall()
     then = _columns_then(connection, change)
     columns = {name: identity for name, identity in found if name in then}
-    if change.touched:
-        # A deleted row gets its old number, too; that of a replaced row is the same.
-        connection.execute(
-            sql.text(
-                "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE "
-                "SELECT {columns} FROM {before} o WHERE {is_deleted}",
-                columns=", ".join(map(quoted, columns)),
-                is_deleted=_is_deleted(sql),
-            )
-        )
     kept = [c for c, identity in columns.items() if c not in change.keys and identity != "a"]
     if kept:
         connection.execute(
@@ -133,6 +123,17 @@ def _restore(connection: Any, sql: Statement) -> None:
                 "UPDATE {table} t SET {sets} FROM {before} o WHERE {same}",
                 sets=", ".join(f"{quoted(c)} = o.{quoted(c)}" for c in kept),
                 same=same_key(change, "o", "t"),
+            )
+        )
+    if change.touched:
+        # After the update: a replaced row may still have a unique value of a deleted one.
+        # A deleted row gets its old number, too; that of a replaced row is the same.
+        connection.execute(
+            sql.text(
+                "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE "
+                "SELECT {columns} FROM {before} o WHERE {is_deleted}",
+                columns=", ".join(map(quoted, columns)),
+                is_deleted=_is_deleted(sql),
             )
         )
 
