@@ -4,6 +4,7 @@ import pytest
 from table_rows import change_of, own, rows
 
 from headgate.errors import RefusedError, StepError
+from headgate.gateway.postgres.statement import written_since
 from headgate.model.tables import RowCounts
 
 TABLE = '"Odd {}"'
@@ -156,6 +157,22 @@ def test_a_transaction_that_was_open_when_the_run_began_stops_it(
             database.execute(f"INSERT INTO {TOUCHED} VALUES ('b')")
         with pytest.raises(RefusedError, match=r"1 row of .* changed .* for example key %s=b"):
             tables.replace_rows(sessions)
+
+
+def test_which_numbers_of_transactions_are_new(database):
+    (now,) = database.execute("SELECT txid_snapshot_xmax(txid_current_snapshot())").fetchone()
+
+    def new(number, oldest):
+        found = database.execute(
+            f"SELECT {written_since(oldest, 't')} FROM (SELECT '{number}'::xid AS xmin) t"
+        )
+        return found.fetchone()[0]
+
+    assert [new(now - n, now - 2) for n in (3, 2, 1)] == [False, True, True]
+    # Rows of more than 2^31 transactions ago, and of 2^31 - 10, and frozen ones of old servers.
+    assert not any(new(n, now - 2) for n in (now + 10, (now + 2**31 - 10) % 2**32, 2))
+    # Since then, the numbers were used up.
+    assert new(now - 3, now - 2**31 - 1) and new(now - 3, now + 1)
 
 
 def test_a_savepoint_of_an_open_transaction_stops_it(server, database, tables, sessions):

@@ -21,6 +21,7 @@ from headgate.gateway.postgres.statement import (
     row_hash,
     same_columns,
     same_key,
+    written_since,
 )
 from headgate.model.tables import RowCounts, TableChange
 from headgate.text.numbers import plural
@@ -39,7 +40,7 @@ def stage(connection: Any, change: TableChange) -> None:
         connection.execute(
             sql.text("CREATE TABLE {touched} AS SELECT {touched_by} FROM {table} WITH NO DATA")
         )
-        # Which transactions had ended: rows that others write from here on are found by it.
+        # Which transactions had ended: rows that others write meanwhile are found by it.
         now = connection.execute("SELECT txid_current_snapshot()::text").fetchone()[0]
         connection.execute(sql.text("COMMENT ON TABLE {touched} IS '{now}'", now=now))
 
@@ -156,18 +157,13 @@ def _check_unchanged(connection: Any, sql: Statement) -> None:
     """RefusedError if somebody has written rows of the touched keys since `stage`."""
     name = f"{quoted(sql.change.schema)}.{quoted(sql.change.touched)}"
     said = connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (name,))
-    _, ended, running = str(said.fetchone()[0]).split(":")
-    # A row has the last 32 bits of the number of the transaction that wrote it.
-    newest = f"age(t.xmin) <= age('{int(ended) % 2**32}'::xid)"
-    others = (
-        f"t.xmin = '{int(number) % 2**32}'::xid" for number in filter(None, running.split(","))
-    )
+    oldest = int(str(said.fetchone()[0]).split(":")[0])
     count, sample = connection.execute(
         sql.text(
             "SELECT count(*), min({key_text}) FROM {table} t JOIN {before} o ON {same} "
             "WHERE {is_newer}",
             same=same_key(sql.change, "o", "t"),
-            is_newer=" OR ".join((newest, *others)),
+            is_newer=written_since(oldest, "t"),
         )
     ).fetchone()
     if count:

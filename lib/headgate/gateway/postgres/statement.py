@@ -79,6 +79,23 @@ def row_hash(columns: Iterable[str], alias: str) -> str:
     return f"encode(sha256(convert_to({text}, getdatabaseencoding())), 'hex')"
 
 
+def written_since(oldest: int, alias: str) -> str:
+    """Return the condition that this transaction or one after it wrote a row.
+
+    `oldest` is the first number of a snapshot: of all transactions that ended before, each number
+    is lower. A snapshot doesn't list the numbers that savepoints of open transactions have.
+    A row has only the last 32 bits of such a number, and keeps them for ever, so that the number of
+    an old row may look like that of a transaction still to come: it must be below the next one.
+    """
+    since = f"txid_snapshot_xmax(txid_current_snapshot()) - {oldest}"
+    row = f"{alias}.xmin::text::bigint"
+    # The numbers below 3 are not those of transactions.
+    return (
+        f"({row} >= 3 AND mod({row} - {oldest % 2**32} + {2**32}, {2**32}) < {since} "
+        f"OR {since} NOT BETWEEN 0 AND {2**31})"
+    )
+
+
 def _joined(names: Iterable[str], alias: str = "") -> str:
     return ", ".join(f"{alias}{quoted(n)}" for n in names)
 
