@@ -93,7 +93,8 @@ class TableChange:
     replaced, `after` the keys and a hash of each row that was written. `written` are the columns
     that the results have, `keys` those that identify a row. `touched` holds values of the columns
     `touched_by`: rows with these values that no result replaces are deleted, and kept in `before`,
-    too. Without it, none are deleted.
+    too. Without it, none are deleted. `oldest_transaction` was open, or the next one, when the plan
+    was made: rows of touched keys that it or a later one wrote may not be replaced.
     """
 
     connection: str
@@ -107,6 +108,7 @@ class TableChange:
     after: str
     touched: str = ""
     touched_by: tuple[str, ...] = ()
+    oldest_transaction: int = 0
 
     @property
     def own(self) -> tuple[str, ...]:

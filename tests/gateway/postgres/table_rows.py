@@ -10,7 +10,7 @@ def change_of(tables, name, keys, written, touched_by=()):
         connection="shop", schema=found.schema, table=found.name, table_id=found.id,
         keys=keys, written=written, staged="headgate_staged_1", before="headgate_before_1",
         after="headgate_after_1", touched="headgate_touched_1" if touched_by else "",
-        touched_by=touched_by,
+        touched_by=touched_by, oldest_transaction=tables.oldest_transaction("shop"),
     )  # fmt: skip
 
 

@@ -27,6 +27,11 @@ class TableAdapter:
         with self._connected(connection) as open_one:
             return describe_table(open_one, connection, name)
 
+    def oldest_transaction(self, connection: str) -> int:
+        """Return the oldest transaction that is open, else the next one; see the port."""
+        with self._connected(connection) as open_one:
+            return replace_rows.oldest_transaction(open_one)
+
     def later_changes(self, change: TableChange) -> LaterChanges | None:
         """Return what was changed since the run wrote its rows; see the port."""
         with self._connected(change.connection) as open_one:

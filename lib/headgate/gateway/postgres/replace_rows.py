@@ -40,9 +40,12 @@ def stage(connection: Any, change: TableChange) -> None:
         connection.execute(
             sql.text("CREATE TABLE {touched} AS SELECT {touched_by} FROM {table} WITH NO DATA")
         )
-        # Which transactions had ended: rows that others write meanwhile are found by it.
-        now = connection.execute("SELECT txid_current_snapshot()::text").fetchone()[0]
-        connection.execute(sql.text("COMMENT ON TABLE {touched} IS '{now}'", now=now))
+
+
+def oldest_transaction(connection: Any) -> int:
+    """Return the number of the oldest transaction that is open, else of the next one."""
+    found = connection.execute("SELECT txid_snapshot_xmin(txid_current_snapshot())")
+    return int(found.fetchone()[0])
 
 
 def staged_rows(connection: Any, change: TableChange) -> int:
@@ -154,23 +157,20 @@ def _keep_touched(connection: Any, sql: Statement) -> int:
 
 
 def _check_unchanged(connection: Any, sql: Statement) -> None:
-    """RefusedError if somebody has written rows of the touched keys since `stage`."""
-    name = f"{quoted(sql.change.schema)}.{quoted(sql.change.touched)}"
-    said = connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (name,))
-    oldest = int(str(said.fetchone()[0]).split(":")[0])
+    """RefusedError if somebody has written rows of the touched keys since the plan was made."""
     count, sample = connection.execute(
         sql.text(
             "SELECT count(*), min({key_text}) FROM {table} t JOIN {before} o ON {same} "
             "WHERE {is_newer}",
             same=same_key(sql.change, "o", "t"),
-            is_newer=written_since(oldest, "t"),
+            is_newer=written_since(sql.change.oldest_transaction, "t"),
         )
     ).fetchone()
     if count:
         raise RefusedError(
             f"{plural(count, 'row')} of {sql.change.title} that the run would replace changed "
-            f"while the run processed records, for example {sample}. Stop the program that writes "
-            "to this table, undo the run, then run `headgate plan` again"
+            f"after the plan was made, or in a transaction that was open then, for example "
+            f"{sample}. Stop the program that writes to this table, then run `headgate plan` again"
         )
 
 

@@ -19,6 +19,12 @@ class TableInspector(Protocol):
         RefusedError: the declared database can't be written to, or not by these settings.
         """
 
+    def oldest_transaction(self, connection: str) -> int:
+        """Return the number of the oldest transaction that is open, else of the next one.
+
+        What has a lower number had ended.
+        """
+
     def later_changes(self, change: TableChange) -> LaterChanges | None:
         """Return what was changed since the run wrote its rows.
 
@@ -44,7 +50,7 @@ class TableApplier(TableInspector, Protocol):
         Rows of touched keys without a staged row are deleted, and kept, too. The staged rows go
         with it. None if an earlier try did it. RefusedError if two results have the same key, a
         key is null, a row of a key that isn't touched would be replaced, or somebody has written
-        rows of touched keys since `stage`: then nothing was written.
+        rows of touched keys since `oldest_transaction`: then nothing was written.
         """
 
     def is_restored(self, change: TableChange) -> bool:

@@ -41,7 +41,16 @@ class Shop(Cluster):
 
     def __init__(self, there=TABLE, touch=MEASURED, **facts):
         super().__init__(touch, **facts)
-        self.there = there
+        self.there, self.oldest = there, 700
+
+    def topics(self, names):
+        # Between both, the query may write.
+        self.oldest += 1
+        return super().topics(names)
+
+    def oldest_transaction(self, connection):
+        assert connection == "shop"
+        return self.oldest
 
     def databases(self):
         return ("shop",)
@@ -78,10 +87,17 @@ def test_rows_are_staged_with_the_touched_keys_and_then_replaced():
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
     # Rows that others write meanwhile make no other plan.
     assert planned(Shop(replace(TABLE, content="7/2"))).hash == plan.hash
+    # Noted before the offsets were, and with them when the plan is built again.
+    assert plan.options["oldest-transaction"] == stage.target.oldest_transaction == 700
+    assert stage.target.change("r-1").oldest_transaction == 700
+    later = Shop()
+    later.oldest = 900
+    assert planned(later, **plan.options).hash == plan.hash
+    assert planned(later).steps[0].target.oldest_transaction > 900
     assert "2 of 300 results (0.667 %) are replaced" in plan.risks[0]
     said = (
         "rows of the touched keys for which the run has no new result are deleted from public",
-        "if another program, such as totals, writes rows of the touched keys while the run",
+        "if another program, such as totals, writes rows of the touched keys after this plan was",
         "while rows are replaced, other writers of public.totals wait",
         "no values for these columns: note. Replaced rows keep their old values",
     )

@@ -24,9 +24,11 @@ from headgate.reprocess.scenarios.late_batch.needed_input import (
 )
 from headgate.reprocess.scenarios.late_batch.plan_words import impact_of, risks_of
 from headgate.reprocess.scenarios.late_batch.target import (
+    OLDEST,
     OldResults,
     blockers_of_target,
     old_results,
+    oldest_transaction,
     target_of,
 )
 from headgate.reprocess.scenarios.shared import common
@@ -62,6 +64,8 @@ def build(request: PlanRequest) -> Plan:
     version = request.version
     assert version is not None
     names = {t for s in version.sources or () for t in s.topics}
+    # Before the offsets: what was written from later ones is then newer than the plan.
+    oldest = oldest_transaction(request)
     topics = request.inspector.kafka.topics(names)
     blockers = [
         *common.topic_blockers(names, topics),
@@ -81,7 +85,7 @@ def build(request: PlanRequest) -> Plan:
         duplicates=duplicates,
         topics=topics,
         known=known,
-        old=old_results(request),
+        old=old_results(request, oldest),
     )
     return _plan(request, version, batch)
 
@@ -139,7 +143,12 @@ def _plan(request: PlanRequest, version: Version, batch: Batch) -> Plan:
             *target.risks,
         ),
         blockers=tuple(blockers),
-        options={**request.options, "late": list(late.rows), "scan": range_rows(batch.known)},
+        options={
+            **request.options,
+            "late": list(late.rows),
+            "scan": range_rows(batch.known),
+            **({OLDEST: batch.old.oldest_transaction} if batch.old.database else {}),
+        },
         resources=target.resources,
         outputs=target.outputs,
     )
@@ -266,6 +275,15 @@ SCENARIO = Scenario(
             "when the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
+        ),
+        Option(
+            name=OLDEST,
+            ask="Since which transaction of the database do written rows make the run fail?",
+            help="Number of the first transaction whose rows the run must not replace (default: "
+            "the oldest transaction that is open when the plan is made). Only for a table.",
+            kind=Kind.NUMBER,
+            metavar="NUMBER",
+            after=("scan",),
         ),
         Option(
             name="accept-expired",

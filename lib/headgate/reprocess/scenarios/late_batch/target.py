@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headgate.errors import RefusedError
 from headgate.model.tables import DatabaseTable
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.database_table import (
     JDBC,
+    database_of,
     known_table,
     table_columns,
     table_risks,
@@ -28,6 +30,8 @@ from headgate.reprocess.steps.outputs.stage_rows import TargetTable, cascades, r
 from headgate.reprocess.steps.outputs.upsert_rows import UpsertRows
 from headgate.text.numbers import name_list, plural, size
 
+# The option that holds what a plan knew of the database.
+OLDEST = "oldest-transaction"
 # Types of a database that have no operator "=", and similar ones that have it.
 _INSTEAD = {"json": "jsonb", "xml": "text"}
 
@@ -37,13 +41,15 @@ class OldResults:
     """The results before the run, as the measuring program takes them.
 
     `address` is FORMAT:PATH or jdbc:NAME.TABLE. `contents` are hashes of folders, `known` also
-    what says that rows of a table were written. `database` is the NAME of `[jdbc.NAME]`.
+    what says that rows of a table were written. `database` is the NAME of `[jdbc.NAME]`. Of a
+    table, `oldest_transaction` was open, or the next one, before the offsets were looked up.
     """
 
     address: str
     contents: Mapping[str, str]
     known: Mapping[str, str]
     database: str | None = None
+    oldest_transaction: int = 0
 
 
 def is_table(request: PlanRequest) -> bool:
@@ -51,10 +57,31 @@ def is_table(request: PlanRequest) -> bool:
     return str(request.options["to"]).startswith(JDBC)
 
 
+def oldest_transaction(request: PlanRequest) -> int:
+    """Return which transactions had ended: all before this one; 0 if the results are in a folder.
+
+    To be asked before the offsets of the inputs: rows with results of later records are then known
+    to be newer. A plan that is built again keeps the number, as it keeps the offsets.
+    """
+    if (given := request.options.get(OLDEST)) is not None:
+        return int(given)
+    name = database_of(request) if is_table(request) else None
+    if name is None or name not in request.inspector.tables.databases():
+        return 0
+    try:
+        return request.inspector.tables.oldest_transaction(name)
+    except RefusedError:
+        # The table can't be looked up, either: a blocker says why.
+        return 0
+
+
 def blockers_of_target(request: PlanRequest) -> list[str]:
     """Return why results can't be replaced where they are."""
     if not is_table(request):
-        return replaced_blockers(request, str(request.options["to"]))
+        found = replaced_blockers(request, str(request.options["to"]))
+        if OLDEST in request.options:
+            found.append(f"--{OLDEST}: not available if --to is a folder. Omit the option")
+        return found
     table, blockers = target_table(request)
     if table is None:
         return blockers
@@ -64,7 +91,7 @@ def blockers_of_target(request: PlanRequest) -> list[str]:
     return [*found, *([] if table.unique else [_no_index(table)])]
 
 
-def old_results(request: PlanRequest) -> OldResults:
+def old_results(request: PlanRequest, oldest: int) -> OldResults:
     """Return the results that are there now."""
     if not is_table(request):
         folder = str(request.options["to"])
@@ -78,6 +105,7 @@ def old_results(request: PlanRequest) -> OldResults:
         contents={},
         known={address: f"{table.id} {table.content}"},
         database=table.connection,
+        oldest_transaction=oldest,
     )
 
 
@@ -86,7 +114,7 @@ def target_of(
 ) -> Target:
     """Return the steps; `what` is what the processing for all kinds of targets takes."""
     if old.database is not None:
-        return _table(known_table(request), what, touch)
+        return _table(known_table(request), what, touch, old.oldest_transaction)
     folder = str(request.options["to"])
     kind, content = old.address.partition(":")[0], old.contents[folder]
     process = ReplaceResults(format=kind, folder=folder, content=content, **what)
@@ -112,14 +140,14 @@ def _rewritten_risk(touch: LateTouch) -> str:
     )
 
 
-def _table(table: DatabaseTable, what: Mapping[str, Any], touch: LateTouch) -> Target:
+def _table(table: DatabaseTable, what: Mapping[str, Any], touch: LateTouch, oldest: int) -> Target:
     columns, blockers = table_columns(touch.types, table)
     blockers += without_value(touch.types, table)
     touched_by = tuple(c["name"] for c in columns if c["path"][0] in touch.columns)
     keys = unique_keys(table, written_names(touch.types, table), touched_by)
     if not blockers:
         blockers += _key_blockers(table, keys, touched_by, touch)
-    target = TargetTable.of(table, keys, columns, touched_by)
+    target = TargetTable.of(table, keys, columns, touched_by, oldest)
     title = title_of(table)
     return Target(
         steps=(StageLateRows(target=target, **what), UpsertRows(target=target)),
@@ -188,8 +216,8 @@ def _table_risks(
     title = table.title
     return [
         f"rows of the touched keys for which the run has no new result are deleted from {title}",
-        f"if another program, such as {pipeline}, writes rows of the touched keys while the run "
-        "processes records, the run fails and changes nothing. Stop the program until the run has "
-        "ended",
+        f"if another program, such as {pipeline}, writes rows of the touched keys after this plan "
+        "was made, the run fails and changes nothing. The same applies to a transaction that was "
+        "open at that time. Stop the program, plan again, and start it after the run",
         *table_risks(table, columns),
     ]

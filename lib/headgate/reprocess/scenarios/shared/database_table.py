@@ -71,6 +71,12 @@ def _address(request: PlanRequest) -> tuple[str, str] | None:
     return (found["name"], found["table"]) if found else None
 
 
+def database_of(request: PlanRequest) -> str | None:
+    """Return the database that --to names, None if --to names none."""
+    found = _address(request)
+    return found[0] if found else None
+
+
 def title_of(table: DatabaseTable) -> str:
     """Return what sentences call it."""
     return f"{table.title} of database {table.connection}"

@@ -28,7 +28,8 @@ class TargetTable:
     `connection` is the NAME of `[jdbc.NAME]`. `columns` are those that results have, each with its
     `type`, and the `path` and `form` of its value in a result (`spark_jobs.data.write_table`).
     `keys` identify a row. A run that recomputes all results of some keys deletes the rows of these
-    keys that it has no result for: `touched_by` are the columns of these keys.
+    keys that it has no result for: `touched_by` are the columns of these keys. It fails if
+    `oldest_transaction`, or a later one, wrote such rows.
     """
 
     connection: str
@@ -38,6 +39,7 @@ class TargetTable:
     keys: tuple[str, ...]
     columns: tuple[dict[str, Any], ...]
     touched_by: tuple[str, ...] = ()
+    oldest_transaction: int = 0
 
     @classmethod
     def of(
@@ -46,6 +48,7 @@ class TargetTable:
         keys: tuple[str, ...],
         columns: Iterable[dict[str, Any]],
         touched_by: tuple[str, ...] = (),
+        oldest_transaction: int = 0,
     ) -> Self:
         """Return the table as it is now."""
         return cls(
@@ -56,6 +59,7 @@ class TargetTable:
             keys=keys,
             columns=tuple(columns),
             touched_by=touched_by,
+            oldest_transaction=oldest_transaction,
         )
 
     @property
@@ -83,6 +87,7 @@ class TargetTable:
             after=f"headgate_after_{suffix}",
             touched=f"headgate_touched_{suffix}" if self.touched_by else "",
             touched_by=self.touched_by,
+            oldest_transaction=self.oldest_transaction,
         )
 
     def check(self, inspector: Inspector) -> None:
