@@ -106,6 +106,40 @@ def test_a_trigger_that_makes_an_exact_undo_impossible_blocks_it(database, table
 
 
 @pytest.mark.parametrize(
+    ("when", "body"),
+    [
+        ("UPDATE", "IF NEW.value > OLD.value THEN RETURN NULL; END IF; RETURN NEW;"),
+        ("INSERT OR UPDATE", "NEW.value = 1; RETURN NEW;"),
+        ("INSERT", "IF NEW.\"key %s\" = 'new' THEN RETURN NULL; END IF; RETURN NEW;"),
+    ],
+)
+def test_a_trigger_that_drops_or_changes_results_stops_the_run(database, tables, odd, when, body):
+    database.execute(
+        "CREATE FUNCTION other() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN {body} END $$"
+    )
+    database.execute(
+        f'CREATE TRIGGER other BEFORE {when} ON "Odd {{}}" FOR EACH ROW EXECUTE FUNCTION other()'
+    )
+    before = rows(database)
+    with pytest.raises(StepError, match=r"wrote 3 results to .* only [012] of them: a trigger"):
+        tables.replace_rows(odd)
+    assert rows(database) == before
+    assert own(database) == ["headgate_staged_1"]
+
+
+def test_a_trigger_that_skips_equal_rows_stops_nothing(database, tables, odd):
+    database.execute(
+        'CREATE TRIGGER other BEFORE UPDATE ON "Odd {}" FOR EACH ROW '
+        "EXECUTE FUNCTION suppress_redundant_updates_trigger()"
+    )
+    database.execute(
+        "UPDATE headgate_staged_1 SET (value, raw) = (0.1, '{\"b\":  1}') WHERE \"key %s\" = 'a'"
+    )
+    assert tables.replace_rows(odd) == RowCounts(added=1, replaced=2)
+
+
+@pytest.mark.parametrize(
     ("staged", "said"),
     [
         ("('a', '2026-04-01', 1, NULL), ('z', NULL, 1, NULL)", "are null in 1 result"),

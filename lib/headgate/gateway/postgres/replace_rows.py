@@ -19,6 +19,7 @@ from headgate.gateway.postgres.statement import (
     any_null,
     quoted,
     row_hash,
+    row_text,
     same_columns,
     same_key,
     written_since,
@@ -91,13 +92,35 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
             hash=row_hash(columns, "t"),
         )
     ).rowcount
+    if written == staged:
+        written -= _others(connection, sql)
     if written != staged:
         raise StepError(
             f"the run wrote {staged} results to {change.title}, but the table has only {written} "
-            "of them: a trigger changes or drops rows. Headgate rolled the transaction back"
+            "of them: a trigger changes or drops rows. Headgate rolled the transaction back. "
+            "Disable the trigger, then resume the run"
         )
     drop(connection, change.schema, change.own)
     return RowCounts(added=staged - replaced, replaced=replaced, deleted=deleted)
+
+
+def _others(connection: Any, sql: Statement) -> int:
+    """Return how many rows with the key of a result are not as the result is.
+
+    How many rows the upsert wrote doesn't say that: a trigger may also skip what is equal already.
+    """
+    # A key keeps its own form, such as the case of a citext.
+    columns = [c for c in sql.change.written if c not in sql.change.keys]
+    found = connection.execute(
+        sql.text(
+            "SELECT count(*) FROM {staged} s JOIN {table} t ON {same} "
+            "WHERE {given} IS DISTINCT FROM {there}",
+            same=same_key(sql.change, "s", "t"),
+            given=row_text(columns, "s"),
+            there=row_text(columns, "t"),
+        )
+    )
+    return int(found.fetchone()[0])
 
 
 def _keep_and_delete(connection: Any, sql: Statement) -> tuple[int, int]:

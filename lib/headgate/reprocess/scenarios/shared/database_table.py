@@ -166,7 +166,8 @@ def table_risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> l
         )
     if table.triggers:
         risks.append(
-            f"the run and its undo fire triggers of {title}: {name_list(table.triggers)}. If the "
-            "triggers change rows, an undo may be blocked"
+            f"the run and its undo fire triggers of {title}: {name_list(table.triggers)}. If a "
+            "trigger drops a result or changes its values, the run fails and changes nothing. If "
+            "triggers change other columns, an undo may be blocked"
         )
     return risks
