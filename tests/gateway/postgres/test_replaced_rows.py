@@ -218,6 +218,20 @@ def test_what_the_catalog_says_of_a_table(database, tables):
         tables.table("shop", "elsewhere.public.t")
 
 
+def test_a_partition_may_have_triggers_and_be_referred_to(database, tables):
+    database.execute("CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id)")
+    database.execute("CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (5)")
+    found = tables.table("shop", "parts")
+    assert found.cascades == found.triggers == ()
+    database.execute("CREATE TABLE notes (id int REFERENCES part ON DELETE CASCADE)")
+    database.execute(
+        "CREATE TRIGGER skip BEFORE UPDATE ON part FOR EACH ROW "
+        "EXECUTE FUNCTION suppress_redundant_updates_trigger()"
+    )
+    found = tables.table("shop", "parts")
+    assert (found.cascades, found.triggers) == (("notes",), ("skip",))
+
+
 def test_a_url_of_the_driver_is_read_as_libpq_takes_it():
     url = "jdbc:postgresql://a:1,[::1]:2,c/db%20x?ssl=true&currentSchema=s,public&user=u"
     found = connection_arguments("shop", {"url": url, "password": "p"})

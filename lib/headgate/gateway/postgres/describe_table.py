@@ -38,13 +38,15 @@ SELECT ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = i.ind
 FROM pg_index i WHERE i.indrelid = %s::oid AND i.indisunique AND i.indisvalid AND i.indimmediate
     AND i.indpred IS NULL AND i.indexprs IS NULL
 """
-_TRIGGERS = """
-SELECT tgname FROM pg_trigger WHERE tgrelid = %s::oid AND NOT tgisinternal AND tgenabled <> 'D'
-ORDER BY tgname
+# The table and its partitions, which may have triggers of their own, and be referred to.
+_PARTS = "(SELECT %s::oid UNION SELECT relid FROM pg_partition_tree(%s::oid)) p (part)"
+_TRIGGERS = f"""
+SELECT DISTINCT tgname FROM pg_trigger JOIN {_PARTS} ON tgrelid = part
+WHERE NOT tgisinternal AND tgenabled <> 'D' ORDER BY 1
 """
-_CASCADES = """
-SELECT DISTINCT conrelid::regclass::text FROM pg_constraint
-WHERE contype = 'f' AND confrelid = %s::oid AND confdeltype IN ('c', 'n', 'd') ORDER BY 1
+_CASCADES = f"""
+SELECT DISTINCT conrelid::regclass::text FROM pg_constraint JOIN {_PARTS} ON confrelid = part
+WHERE contype = 'f' AND confdeltype IN ('c', 'n', 'd') ORDER BY 1
 """
 
 
@@ -118,4 +120,4 @@ def _column(row: Any) -> TableColumn:
 
 
 def _names(connection: Any, query: str, oid: str) -> tuple[str, ...]:
-    return tuple(row[0] for row in connection.execute(query, (oid,)).fetchall())
+    return tuple(row[0] for row in connection.execute(query, (oid, oid)).fetchall())
