@@ -115,8 +115,7 @@ def test_a_trigger_that_makes_an_exact_undo_impossible_blocks_it(database, table
 )
 def test_a_trigger_that_drops_or_changes_results_stops_the_run(database, tables, odd, when, body):
     database.execute(
-        "CREATE FUNCTION other() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN {body} END $$"
+        f"CREATE FUNCTION other() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
     )
     database.execute(
         f'CREATE TRIGGER other BEFORE {when} ON "Odd {{}}" FOR EACH ROW EXECUTE FUNCTION other()'

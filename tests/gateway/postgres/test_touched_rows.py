@@ -1,5 +1,7 @@
 """All rows of some keys in a real PostgreSQL table, replaced or deleted, and restored exactly."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -201,6 +203,48 @@ def test_a_savepoint_of_an_open_transaction_stops_it(server, database, tables, s
         with pytest.raises(RefusedError, match=r"1 row of .* changed .* for example key %s=b"):
             tables.replace_rows(change)
         assert rows(database) == before
+
+
+def test_a_row_that_is_committed_while_the_run_waits_stops_it(server, database, tables, sessions):
+    name = database.info.dbname
+    database.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'")
+    waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+    with server.connect(name) as other, ThreadPoolExecutor() as pool:
+        with other.transaction():
+            other.execute(f"INSERT INTO {TABLE} VALUES ('a', '2026-04-05Z', 77)")
+            run = pool.submit(tables.replace_rows, sessions)
+            until = time.monotonic() + 20
+            while not database.execute(waits, (TABLE,)).fetchone()[0]:
+                assert time.monotonic() < until and not run.done()
+                time.sleep(0.01)
+        with pytest.raises(
+            RefusedError, match=r"1 row of .* changed .* key %s=a, start=2026-04-05"
+        ):
+            run.result()
+    assert own(database) == [STAGED, TOUCHED]
+
+
+def test_a_key_of_two_collations_is_named(database, tables):
+    database.execute(
+        'CREATE TABLE t (a text COLLATE "C", b text COLLATE "POSIX", n int, PRIMARY KEY (a, b))'
+    )
+    database.execute("INSERT INTO t VALUES ('a', 'b', 1), ('a', 'c', 2)")
+    change = change_of(tables, "t", ("a", "b"), ("a", "b", "n"), touched_by=("a",))
+    tables.stage(change)
+    database.execute(f"INSERT INTO {TOUCHED} VALUES ('a')")
+    database.execute(f"INSERT INTO {STAGED} VALUES ('a', 'b', 3), ('a', 'c', 4)")
+    tables.replace_rows(change)
+    database.execute("UPDATE t SET n = 5")
+    changed = tables.later_changes(change)
+    assert (changed.count, changed.sample) == (2, "a=a, b=b")
+
+
+def test_a_result_of_a_key_that_is_not_touched_stops_the_run(database, tables, sessions):
+    database.execute(f"INSERT INTO {STAGED} VALUES ('c', '2026-04-01Z', 50)")
+    before = rows(database)
+    with pytest.raises(RefusedError, match=r"row of another key .*=c, .*No late record has this"):
+        tables.replace_rows(sessions)
+    assert rows(database) == before
 
 
 def test_rows_of_two_unique_indexes_are_restored(database, tables):

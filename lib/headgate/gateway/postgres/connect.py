@@ -61,6 +61,8 @@ def connected(name: str, settings: Mapping[str, str] | None) -> Iterator[Any]:
             f"database {name} can't be reached: {_line(error)}. Check [jdbc.{name}] in "
             "headgate.toml, and that the server runs"
         ) from None
+    # Whatever the database's default is: after a lock, a statement must see what was committed.
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
     try:
         with connection:
             _prepare(connection)

@@ -207,9 +207,6 @@ def _check_touched(connection: Any, sql: Statement) -> None:
             f"{keys}, so Headgate can't identify them. Delete these rows, then run `headgate plan` "
             "again"
         )
-    if set(sql.change.touched_by) <= set(sql.change.keys):
-        # Rows with the keys of a result then are rows of its touched key.
-        return
     other = connection.execute(
         sql.text(
             "SELECT {key_text} FROM {table} t WHERE {is_staged} "
@@ -218,9 +215,12 @@ def _check_touched(connection: Any, sql: Statement) -> None:
         )
     ).fetchone()
     if other:
+        todo = "Add the columns of --keys to this unique index"
+        if set(sql.change.touched_by) <= set(sql.change.keys):
+            todo = "No late record has this key. Run `headgate plan` again"
         raise RefusedError(
             f"a result would overwrite a row of another key in {sql.change.title} ({other[0]}). "
-            f"Its unique columns are {keys}. Add the columns of --keys to this unique index"
+            f"Its unique columns are {keys}. {todo}"
         )
 
 

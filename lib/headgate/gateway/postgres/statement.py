@@ -65,7 +65,8 @@ def any_null(columns: Iterable[str], alias: str) -> str:
 def key_text(change: TableChange, alias: str) -> str:
     """Return an expression with a key in words, such as `city=Rome, day=2026-04-01`."""
     parts = (f"{_literal(c + '=')} || {alias}{quoted(c)}::text" for c in change.keys)
-    return " || ', ' || ".join(parts)
+    # Columns of two collations have none together.
+    return f"""({" || ', ' || ".join(parts)}) COLLATE "C\""""
 
 
 def row_text(columns: Iterable[str], alias: str) -> str:
