@@ -130,6 +130,11 @@ def left_out(topics: Mapping[str, Topic], known: Ranges) -> list[tuple[str, int]
     return found
 
 
+def past_retention(topic: Topic) -> int:
+    """Return how many offsets of a topic Kafka has deleted."""
+    return sum(p.begin or 0 for p in topic.partitions)
+
+
 def expired_blockers(
     request: PlanRequest, topics: Mapping[str, Topic], known: Ranges, needed: NeededInput
 ) -> list[str]:
@@ -138,14 +143,15 @@ def expired_blockers(
         return []
     found = [
         f"--scan leaves out {plural(count, 'earlier offset')} of {name}: new results would lack "
-        "their records. Include them, or pass --accept-expired"
+        "their records, and results of only these records would be deleted. Include them, or pass "
+        "--accept-expired"
         for name, count in left_out(topics, known)
     ]
     for name in needed.expired:
-        gone = sum(p.begin or 0 for p in topics[name].partitions)
         found.append(
-            f"{name}: the first {gone} offsets are past retention. New results would lack their "
-            "records. If the windows of the late records need only later records, pass "
-            "--lateness. To accept incomplete results, pass --accept-expired"
+            f"{name}: the first {past_retention(topics[name])} offsets are past retention. New results would lack their "
+            "records, and results of touched keys whose records are all gone would be deleted. If "
+            "the windows of the late records need only later records, pass --lateness. To accept "
+            "incomplete and deleted results, pass --accept-expired"
         )
     return found

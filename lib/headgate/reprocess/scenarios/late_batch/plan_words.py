@@ -9,7 +9,11 @@ from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.late_batch.needed_input import NeededInput, left_out
+from headgate.reprocess.scenarios.late_batch.needed_input import (
+    NeededInput,
+    left_out,
+    past_retention,
+)
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
@@ -60,8 +64,14 @@ def risks_of(
         )
     risks += [
         f"--scan leaves out {plural(count, 'earlier offset')} of {name}: the new results lack "
-        "their records"
+        "their records, and results of touched keys with only these records are deleted"
         for name, count in left_out(topics, known)
+    ]
+    risks += [
+        f"the first {past_retention(topics[name])} offsets of {name} are past retention: the new "
+        "results lack their records, and results of touched keys with only these records are "
+        "deleted"
+        for name in needed.expired
     ]
     risks += [
         f"results are correct only if {said}. Check this in the input" for said in touch.assumed

@@ -289,7 +289,8 @@ SCENARIO = Scenario(
             name="accept-expired",
             ask="Replace results although older records are past retention or left out?",
             help="Replace results although older input records are past retention, or --scan "
-            "leaves records out. The new results lack these records.",
+            "leaves records out. The new results lack these records. Results of touched keys "
+            "whose records are all gone are deleted.",
             kind=Kind.FLAG,
         ),
     ),

@@ -32,8 +32,8 @@ from headgate.text.numbers import name_list, plural, size
 
 # The option that holds what a plan knew of the database.
 OLDEST = "oldest-transaction"
-# Types of a database that have no operator "=", and similar ones that have it.
-_INSTEAD = {"json": "jsonb", "xml": "text"}
+# The same value may look different in these: `{"a":null}` is `{}` once Spark has written it.
+_AMBIGUOUS = frozenset({"json", "jsonb", "xml"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,10 @@ def _table(table: DatabaseTable, what: Mapping[str, Any], touch: LateTouch, olde
                 "deleted rows.",
             ),
         ),
-        risks=tuple(_table_risks(str(what["pipeline"]), table, columns)),
+        risks=(
+            *_no_match(table, touch),
+            *_table_risks(str(what["pipeline"]), table, columns),
+        ),
         blockers=tuple(blockers),
     )
 
@@ -197,10 +200,11 @@ def _key_blockers(
         return [_no_index(table)]
     kinds = {c.name: c.kind for c in table.columns}
     found = [
-        f"--keys: PostgreSQL can't compare values of column {name} of {table.title}, which is "
-        f"{kinds[name]}. Change the type of the column to {_INSTEAD[kinds[name]]}"
+        f"--keys: column {name} of {table.title} is {kinds[name]}, so Headgate can't find the rows "
+        "of a touched key: equal values may be written differently. Pass columns of other types "
+        "with --keys"
         for name in touched_by
-        if kinds[name] in _INSTEAD
+        if kinds[name] in _AMBIGUOUS
     ]
     if nulls := [name for name in touch.nulls if name in keys]:
         found.append(
@@ -208,6 +212,18 @@ def _key_blockers(
             f"of {table.title} doesn't identify them. Leave these records out of --late"
         )
     return found
+
+
+def _no_match(table: DatabaseTable, touch: LateTouch) -> list[str]:
+    """Return what follows if no row has one of the keys."""
+    if touch.touched_rows or not touch.rows:
+        return []
+    return [
+        f"no row of {table.title} has a touched key, so the run only adds rows. If the query's "
+        "foreachBatch changes the keys, or the table has times of another time zone, the added "
+        "rows are duplicates of existing rows. Compare the keys in the table with those of this "
+        "plan"
+    ]
 
 
 def _table_risks(

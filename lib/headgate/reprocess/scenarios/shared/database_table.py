@@ -162,12 +162,14 @@ def table_risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> l
     if others := set(kept) - {c["name"] for c in columns}:
         risks.append(
             f"the results have no values for these columns: {name_list(others)}. Replaced rows "
-            "keep their old values in these columns"
+            "keep their old values in these columns. A result whose key changes, such as the start "
+            "of a session, is a new row with default values"
         )
     if table.triggers:
         risks.append(
             f"the run and its undo fire triggers of {title}: {name_list(table.triggers)}. If a "
             "trigger drops a result or changes its values, the run fails and changes nothing. If "
-            "triggers change other columns, an undo may be blocked"
+            "triggers change other columns, an undo may be blocked. An undo doesn't restore what "
+            "triggers write to other tables"
         )
     return risks
