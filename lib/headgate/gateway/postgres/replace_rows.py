@@ -16,7 +16,6 @@ from typing import Any
 from headgate.errors import RefusedError, StepError
 from headgate.gateway.postgres.statement import (
     Statement,
-    any_null,
     quoted,
     row_hash,
     row_text,
@@ -163,20 +162,24 @@ def _keep_touched(connection: Any, sql: Statement) -> int:
             same=same_columns(by, "k", "t"),
         )
     ).rowcount
-    # No index finds nulls by IS NOT DISTINCT FROM: so only the keys that have some.
-    nulls = sql.text("SELECT FROM {touched} k WHERE {null}", null=any_null(by, "k"))
-    if not connection.execute(f"{nulls} LIMIT 1").rowcount:
-        return count
-    inserted: int = connection.execute(
-        sql.text(
-            "INSERT INTO {before} SELECT t.* FROM {table} t "
-            "WHERE {null} AND EXISTS ({nulls} AND {same})",
-            null=any_null(by, "t"),
-            nulls=nulls,
-            same=" AND ".join(f"k.{quoted(c)} IS NOT DISTINCT FROM t.{quoted(c)}" for c in by),
-        )
-    ).rowcount
-    return count + inserted
+    # IS NOT DISTINCT FROM compares each row with each key; by pattern of nulls, "=" does.
+    flags = ", ".join(f"k.{quoted(c)} IS NULL" for c in by)
+    patterns = connection.execute(sql.text("SELECT DISTINCT {flags} FROM {touched} k", flags=flags))
+    for is_null in patterns.fetchall():
+        empty = [c for c, null in zip(by, is_null, strict=True) if null]
+        if not empty:
+            continue
+        same = [f"{alias}.{quoted(c)} IS NULL" for c in empty for alias in ("k", "t")]
+        if filled := [c for c in by if c not in empty]:
+            same.append(same_columns(filled, "k", "t"))
+        count += connection.execute(
+            sql.text(
+                "INSERT INTO {before} SELECT t.* FROM {table} t "
+                "WHERE EXISTS (SELECT FROM {touched} k WHERE {same})",
+                same=" AND ".join(same),
+            )
+        ).rowcount
+    return count
 
 
 def _check_unchanged(connection: Any, sql: Statement) -> None:
