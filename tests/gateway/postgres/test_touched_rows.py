@@ -112,6 +112,27 @@ def test_a_touched_key_may_be_null_if_rows_are_identified_otherwise(database, ta
     assert rows(database, "t") == before
 
 
+def test_others_may_not_read_the_tables_of_a_run(database, tables, sessions):
+    database.execute('CREATE ROLE "other %s"')
+    database.execute('ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC, "other %s"')
+    fill(database, tables, sessions)
+
+    def granted():
+        found = database.execute(
+            "SELECT relname FROM pg_class, aclexplode(relacl) WHERE relname LIKE 'headgate%' "
+            "AND grantee <> relowner"
+        )
+        return found.fetchall()
+
+    assert own(database) == [STAGED, TOUCHED] and not granted()
+    tables.replace_rows(sessions)
+    assert own(database) == ["headgate_after_1", "headgate_before_1"] and not granted()
+    database.execute("CREATE TABLE headgate_other ()")
+    assert len(granted()) == 2
+    database.execute('DROP OWNED BY "other %s"')
+    database.execute('DROP ROLE "other %s"')
+
+
 def test_many_keys_with_nulls_do_not_take_long(database, tables):
     database.execute("CREATE TABLE t (id int PRIMARY KEY, city text, day int)")
     database.execute("INSERT INTO t SELECT n, NULL, n FROM generate_series(1, 20000) n")

@@ -40,6 +40,20 @@ def stage(connection: Any, change: TableChange) -> None:
         connection.execute(
             sql.text("CREATE TABLE {touched} AS SELECT {touched_by} FROM {table} WITH NO DATA")
         )
+    _keep_private(connection, change, change.own)
+
+
+def _keep_private(connection: Any, change: TableChange, names: Iterable[str]) -> None:
+    """Take back what the schema's default privileges grant: others may not read the target."""
+    granted = connection.execute(
+        "SELECT DISTINCT relname, CASE grantee WHEN 0 THEN 'PUBLIC' "
+        "ELSE quote_ident(pg_get_userbyid(grantee)) END "
+        "FROM pg_class, aclexplode(relacl) WHERE relnamespace = %s::regnamespace "
+        "AND relname = ANY (%s) AND grantee <> relowner",
+        (quoted(change.schema), list(names)),
+    ).fetchall()
+    for name, role in granted:
+        connection.execute(f"REVOKE ALL ON {quoted(change.schema)}.{quoted(name)} FROM {role}")
 
 
 def oldest_transaction(connection: Any) -> int:
@@ -100,6 +114,7 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
             "Disable the trigger, then resume the run"
         )
     drop(connection, change.schema, change.own)
+    _keep_private(connection, change, (change.before, change.after))
     return RowCounts(added=staged - replaced, replaced=replaced, deleted=deleted)
 
 

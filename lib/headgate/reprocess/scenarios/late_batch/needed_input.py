@@ -151,7 +151,7 @@ def expired_blockers(
         found.append(
             f"{name}: the first {past_retention(topics[name])} offsets are past retention. New "
             "results would lack their records, and results of touched keys whose records are all "
-            "gone would be deleted. If the windows of the late records need only later records, pass --lateness. To accept "
-            "incomplete and deleted results, pass --accept-expired"
+            "gone would be deleted. If the windows of the late records need only later records, "
+            "pass --lateness. To accept incomplete and deleted results, pass --accept-expired"
         )
     return found
