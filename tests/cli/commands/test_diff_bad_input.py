@@ -31,6 +31,13 @@ def test_versions_of_different_engines_are_a_question():
     assert answer["findings"][0]["question"]
 
 
+@pytest.mark.parametrize("words", ["", "refuses,,unknown", ","])
+def test_a_gate_without_a_word_is_a_mistake_and_not_open(words):
+    result = run(f"--before={MIN / 'before'}", f"--after={MIN / 'after'}", "--fail-on", words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "expected `none`, or a comma-separated list" in result.stderr
+
+
 def test_an_empty_folder_and_a_topology_of_nothing_are_one_sentence(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "topology.txt").write_text("Topologies:\n")

@@ -49,10 +49,11 @@ def fail_on(
     """
 
     def read(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str]:
-        found = frozenset(w.strip() for w in (value or _NEVER).split(",") if w.strip())
+        # An empty word is a mistake, such as a variable of a script that has no value.
+        found = frozenset(w.strip() for w in (_NEVER if value is None else value).split(","))
         if found == {_NEVER}:
             return frozenset()
-        if not found or any(w not in words and not (is_code and is_code(w)) for w in found):
+        if any(w not in words and not (is_code and is_code(w)) for w in found):
             listed = ", ".join([*words, *([codes] if codes else [])])
             raise click.BadParameter(f"expected `none`, or a comma-separated list of: {listed}.")
         return found
