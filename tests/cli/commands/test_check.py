@@ -37,7 +37,7 @@ def findings(*arguments, config=None):
         ("nonsense", 2),
         ("RDY999", 2),
         ("none,high", 2),
-        ("", 0),
+        ("", 2),
     ],
 )
 def test_the_gate_closes_on_severities_and_rules(fail_on, code):
