@@ -44,7 +44,7 @@ def stage(connection: Any, change: TableChange) -> None:
 
 
 def _keep_private(connection: Any, change: TableChange, names: Iterable[str]) -> None:
-    """Take back what the schema's default privileges grant: others may not read the target."""
+    """Revoke what the schema's default privileges grant: others may not read the target."""
     granted = connection.execute(
         "SELECT DISTINCT relname, CASE grantee WHEN 0 THEN 'PUBLIC' "
         "ELSE quote_ident(pg_get_userbyid(grantee)) END "

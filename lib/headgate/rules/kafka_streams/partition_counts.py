@@ -46,7 +46,7 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
     error = TOPOLOGY_EXCEPTION if c.on_streams_protocol() else STREAMS_EXCEPTION
     for topic in sorted(nodes):
         if topic in here and topic in should and here[topic] != should[topic]:
-            is_open = if_set.get(topic) == here[topic] and not c.expected_if_set.unequal
+            is_open = if_set.get(topic) == here[topic]
             unless = f", unless the code sets the count of {may_be}" if is_open else ""
             yield RuleResult(
                 outcome=Outcome.UNKNOWN if is_open else Outcome.REFUSES,
@@ -154,7 +154,6 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
         bare = c.unlogged(old) or (old.restored_from and new.restored_from)
         if bare and None not in tasks and tasks[0] != tasks[1]:
             is_open = c.expected_if_set.tasks.get(new.subtopology or 0) == tasks[0]
-            is_open = is_open and not c.expected_if_set.unequal
             yield RuleResult(
                 outcome=Outcome.UNKNOWN if is_open else Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,

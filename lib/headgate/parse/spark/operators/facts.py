@@ -76,14 +76,14 @@ def _with_plain_variables(text: str) -> str:
         return text
     parts, at = [], 0
     for start, end in _outermost(text, "lambdafunction("):
-        places: dict[str, int] = {}
-        named = _VARIABLE.sub(
-            lambda m, places=places: f"λ{places.setdefault(m['id'], len(places) + 1)}",  # type: ignore[misc]
-            text[start:end],
-        )
-        parts += [text[at:start], named]
+        parts += [text[at:start], _numbered(text[start:end])]
         at = end
     return "".join((*parts, text[at:]))
+
+
+def _numbered(function: str) -> str:
+    places: dict[str, int] = {}
+    return _VARIABLE.sub(lambda m: f"λ{places.setdefault(m['id'], len(places) + 1)}", function)
 
 
 def _outermost(text: str, opening: str) -> Iterator[tuple[int, int]]:

@@ -185,7 +185,8 @@ def _generate(relation: Relation, state: Resolving) -> Facts:
     written = _RESULT.sub(")", relation.condition or "")
     call = state.parse(written)
     new = [c for c in relation.outputs if c.text is None and c.id not in state.terms]
-    fields = _inlined(parse(written, lambda *_: None), state)
+    is_inline = call.name.lower() == "inline"
+    fields = _inlined(parse(written, lambda *_: None), state) if is_inline else ()
     element = term("call", "explode", tuple(map(_unfiltered, call.args)))
     for place, made in enumerate(new):
         if made.id is None:
@@ -204,7 +205,7 @@ def _inlined(call: Term, state: Resolving) -> tuple[str, ...]:
 
     The columns that `inline(items)` makes are the fields of what `explode(items)` makes.
     """
-    if call.name.lower() != "inline" or len(call.args) != 1:
+    if len(call.args) != 1:
         return ()
     array = _unfiltered(call.args[0])
     if array.kind != "attribute" or array.id is None:

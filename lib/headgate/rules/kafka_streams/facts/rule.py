@@ -115,8 +115,11 @@ class StreamsComparison:
 
     @cached_property
     def expected_if_set(self) -> Counts:
-        """The same if the code sets these numbers, too."""
-        return counts(self.flow_after, self.inputs, {**self.maybe_pinned, **self.pinned})
+        """The same if the code sets these numbers, too; empty if it can't, as joins forbid them."""
+        if not self.maybe_pinned:
+            return Counts()
+        found = counts(self.flow_after, self.inputs, {**self.maybe_pinned, **self.pinned})
+        return Counts() if found.unequal else found
 
     @cached_property
     def stores(self) -> tuple[StorePair, ...]:
