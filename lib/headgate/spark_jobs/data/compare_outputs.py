@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from headgate.spark_jobs.data.read_output import (
     Connections,
     Output,
     database_error,
+    given_connections,
     read_output,
     spark_error,
 )
@@ -34,7 +34,6 @@ from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.text.near_names import near_names
 from headgate.text.secrets import mask_json, mask_text
 
-CONNECTIONS = "HEADGATE_CONNECTIONS"
 MOST_SAMPLES = 20
 _LONGEST_TEXT = 400
 _EVERY_S = 0.5
@@ -91,18 +90,14 @@ def _write(given: argparse.Namespace, ended: Ended) -> None:
     draft.replace(given.result)
 
 
-def _connections(path: str | None) -> Connections:
-    text = Path(path).read_text(encoding="utf-8") if path else os.environ.get(CONNECTIONS, "{}")
-    found = json.loads(text)
-    return Connections(found.get("kafka", {}), found.get("jdbc", {}))
-
-
 def _compare(args: argparse.Namespace, say: Say) -> dict[str, Any]:
     for text in (args.a, args.b):
         parse_address(text)
     keys, ignored = _names(args.keys), _names(args.ignore)
     check(keys, ignored, args.tolerance)
-    connections = _connections(args.connections)
+    connections = given_connections(
+        Path(args.connections).read_text(encoding="utf-8") if args.connections else None
+    )
     say("Starting Spark")
     spark = _session()
     try:

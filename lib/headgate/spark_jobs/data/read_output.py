@@ -7,6 +7,8 @@ first read: records that come later aren't part of it.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +19,8 @@ from headgate.spark_jobs.data.output_address import FileOutput, TableOutput, Top
 from headgate.spark_jobs.data.read_topic import read_topic
 from headgate.spark_jobs.engine_error import causes, java_error, refusal_of
 
+# Names the variable of the environment with settings, so that no command line has them.
+CONNECTIONS = "HEADGATE_CONNECTIONS"
 DELTA_LOG, SINK_LOG = "_delta_log", "_spark_metadata"
 _CORRUPT = "_headgate_corrupt"
 _MAGIC = {b"PAR1": "parquet", b"ORC": "orc"}
@@ -45,6 +49,12 @@ class Connections:
 
     kafka: Mapping[str, str] = field(default_factory=dict, repr=False)
     jdbc: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+
+
+def given_connections(text: str | None = None) -> Connections:
+    """Return the settings in `text`, JSON with `kafka` and `jdbc`, else in the environment."""
+    found = json.loads(text or os.environ.get(CONNECTIONS) or "{}")
+    return Connections(found.get("kafka", {}), found.get("jdbc", {}))
 
 
 @dataclass(frozen=True, slots=True)

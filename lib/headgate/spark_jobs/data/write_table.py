@@ -7,14 +7,13 @@ program leaves some of the rows.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.compare_outputs import CONNECTIONS
 from headgate.spark_jobs.data.output_address import TableOutput, parse_address
+from headgate.spark_jobs.data.read_output import CONNECTIONS, given_connections
 
 VALUE, LOCAL_TIME, JSON = "value", "local-time", "json"
 # Each is a connection to the server. Spark's own limit, `numPartitions`, runs shuffles twice.
@@ -69,7 +68,7 @@ def append_rows(rows: Any, address: str) -> None:
     """Append the rows to `NAME.TABLE`; CaptureError if no settings of NAME are in CONNECTIONS."""
     found = parse_address(f"jdbc:{address}")
     assert isinstance(found, TableOutput)
-    known = json.loads(os.environ.get(CONNECTIONS) or "{}").get("jdbc", {})
+    known = given_connections().jdbc
     if found.connection not in known:
         raise CaptureError(
             f"--to: the environment variable {CONNECTIONS} has no database {found.connection}. "

@@ -30,8 +30,9 @@ from headgate.spark_jobs.data.late.late_records import (
     read_late,
 )
 from headgate.spark_jobs.data.late.target_folder import TargetFolder, read_folder
-from headgate.spark_jobs.data.late.target_table import JDBC, TargetTable, read_table
+from headgate.spark_jobs.data.late.target_table import TargetTable, read_table
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
+from headgate.spark_jobs.data.output_address import JDBC
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.text.secrets import mask_json
 

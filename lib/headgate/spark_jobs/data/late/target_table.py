@@ -5,8 +5,6 @@ A run writes new results and the touched keys to tables of its own; the database
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -14,10 +12,9 @@ from typing import Any
 
 from headgate.errors import CaptureError, OutputError
 from headgate.model.tables import values_of
-from headgate.spark_jobs.data.compare_outputs import CONNECTIONS
 from headgate.spark_jobs.data.late.late_records import MOST_SENT
-from headgate.spark_jobs.data.output_address import TableOutput, parse_address
-from headgate.spark_jobs.data.read_output import Connections, read_output
+from headgate.spark_jobs.data.output_address import JDBC, TableOutput, parse_address
+from headgate.spark_jobs.data.read_output import given_connections, read_output
 from headgate.spark_jobs.data.write_table import (
     TableColumn,
     append_rows,
@@ -25,7 +22,6 @@ from headgate.spark_jobs.data.write_table import (
     read_columns,
 )
 
-JDBC = "jdbc:"
 _FOUND = "headgate_found"
 # Where Spark notes that a column of strings is `char(8)`. Source: CharVarcharUtils of Spark 4.
 _DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
@@ -58,9 +54,8 @@ class TargetTable:
         return {**none, "rows": count, "touched_rows": touched, "nulls": _with_nulls(keys)}
 
     def _rows(self, spark: Any) -> Any:
-        known = json.loads(os.environ.get(CONNECTIONS) or "{}")
         try:
-            return read_output(spark, self.address, Connections(jdbc=known.get("jdbc", {}))).rows
+            return read_output(spark, self.address, given_connections()).rows
         except OutputError as error:
             raise CaptureError(f"--target: {error}") from None
 
