@@ -46,7 +46,8 @@ endif
 
 test-long: ## run what takes minutes each; a release does, CI does not
 	$(SETUP) python jars stores postgres browser
-	@$(QUICK_JAVA); exec $(PYTEST) -q $(SPREAD) $(SLOWEST) -m "long" $(ARGS)
+	@$(QUICK_JAVA); $(PYTEST) -q $(SPREAD) $(SLOWEST) -m "long" $(ARGS)
+	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or long)" --hypothesis-profile=random $(ARGS)
 
 test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python

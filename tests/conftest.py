@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# How long one example takes says more about the machine than about the code.
-settings.register_profile("headgate", deadline=None)
+# How long one example takes says more about the machine than about the code. One commit draws the
+# same examples each time, so that its tests pass always or never; `make test-long` draws others.
+settings.register_profile("headgate", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None)
 settings.load_profile("headgate")
 
 # A test's Java lives for seconds: the second compiler would cost more than it gives back.
