@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.block_start import Unstarted, UnstartedQuery
+from headgate.spark_jobs.planned_state import mode_object
+from headgate.spark_jobs.spark_reflection import companion
 
+_CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
+# Update comes first: where a query may run in both, update needs no watermark to emit rows.
+_MODES = ("update", "append", "complete")
 _WANTED = "return a streaming DataFrame or a DataStreamWriter, or start the query"
 
 
@@ -34,6 +40,26 @@ def chosen(
         kind = type(returned).__name__
         raise CaptureError(f"{entry_point} returned {kind}: {_WANTED}")
     return _checked(_frame(query), entry_point), query
+
+
+def with_any_sink(df: Any) -> tuple[Unstarted, str]:
+    """Return a writer for a DataFrame that has none, and the output mode that was chosen for it.
+
+    It is the first mode in which Spark allows the query. The sink discards all rows.
+    """
+    mode = next((m for m in _MODES if _is_allowed(df, m)), "append")
+    return Unstarted(df.writeStream.format("noop").outputMode(mode)), mode
+
+
+def _is_allowed(df: Any, mode: str) -> bool:
+    jvm = df.sparkSession._jvm
+    try:
+        companion(jvm, _CHECKER).checkForStreaming(
+            df._jdf.queryExecution().analyzed(), mode_object(jvm, mode)
+        )
+    except Py4JJavaError:
+        return False
+    return True
 
 
 def _frame(query: Unstarted) -> Any:

@@ -22,6 +22,11 @@ _WITHHELD = (
     "a rehearsal runs without credentials, so this environment variable was not passed: pass it "
     "with `headgate rehearse --with-credentials`"
 )
+_UNBOUNDED = "the source {} has no option that limits a batch: the batch may be large"
+_NO_WRITER = (
+    "sink and output mode, because the function returned a DataFrame. The rehearsal used output "
+    "mode {mode}. To test the query's own, return its DataStreamWriter"
+)
 
 
 def main() -> None:
@@ -58,7 +63,7 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     )
     from headgate.spark_jobs.bounded_sources import Bounds, bound_readers
     from headgate.spark_jobs.call_function import called
-    from headgate.spark_jobs.choose_query import chosen
+    from headgate.spark_jobs.choose_query import chosen, with_any_sink
     from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
 
     spark = _session(wish, scratch)
@@ -75,10 +80,6 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     _set(spark, wish["conf"])
     returned = called(loader(entry_point), spark, entry_point, _WITHHELD)
     df, query = chosen(returned, started, wish["query"], entry_point)
-    if query is None:
-        raise CaptureError(
-            f"{entry_point} returned a DataFrame: return its DataStreamWriter, or start the query"
-        )
     record_settings(df, before, into)
     record(df, query, used, folders, RecordFolder(into, scratch))
     given = wish["given"]
@@ -86,7 +87,11 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
         wish = wish | {"batch": "real"}
     # The driver would join the group that a Kafka source names, instead of asking for offsets.
     _set(df.sparkSession, {"spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "false"})
-    return rehearse_batches.run(wish, query, scratch, deadline, bounds.unbounded)
+    notes = [_UNBOUNDED.format(kind) for kind in bounds.unbounded]
+    if query is None:
+        query, mode = with_any_sink(df)
+        notes.append(_NO_WRITER.format(mode=mode))
+    return rehearse_batches.run(wish, query, scratch, deadline, notes)
 
 
 def _set(spark: Any, settings: dict[str, str]) -> None:

@@ -88,6 +88,7 @@ class TwinVersion:
         self.guard.allow(into.parent)
         from headgate.spark_jobs import block_sources, block_start, code_constants, user_functions
         from headgate.spark_jobs.canonical_plan import canonical_plan
+        from headgate.spark_jobs.choose_query import with_any_sink
         from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
         from headgate.spark_jobs.replace_sources import GeneratedFolders, replace_readers
 
@@ -107,7 +108,7 @@ class TwinVersion:
         replace_readers(folders)
         started.clear()
         df, query = self._query(command, started)
-        self.query = query or block_start.Unstarted(df.writeStream.format("noop"))
+        self.query = query or with_any_sink(df)[0]
         return {
             "sources": [_about(source) for source in folders.sources.values()],
             "leaves": list(_leaves(df)),

@@ -43,6 +43,13 @@ def meddling(spark):
     spark.stop()
 """
 
+FRAME = """
+
+def frame(spark):
+    rows = src(spark, _Places())
+    return rows.groupBy("k").agg(F.count("*").alias("c"), F.sum("v").alias("s"))
+"""
+
 
 @pytest.fixture
 def laid_out(tmp_path, monkeypatch):
@@ -89,6 +96,17 @@ def test_a_refusal_is_told_by_its_own_condition_and_nothing_else_is_touched(laid
     assert engine.checkpoint.files == sum(1 for name in before if name.startswith("checkpoint/"))
     assert contents(folder) == before
     assert not list(options.scratch.glob(f"{PREFIX}*"))
+
+
+@pytest.mark.spark
+def test_a_function_may_return_the_dataframe_alone(laid_out):
+    folder, options = laid_out("agg_add_column")
+    with (folder / "after.py").open("a") as module:
+        module.write(FRAME)
+    engine = rehearse(str(folder / "checkpoint"), "after:frame", options=options).engine
+    assert engine.error_class == "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
+    # There is no watermark, so that Spark allows no append mode.
+    assert any("used output mode update" in told for told in engine.not_exercised)
 
 
 @pytest.mark.long
