@@ -42,7 +42,7 @@ from headgate.parse.spark.state.expected_schema import (
     renumbered,
     with_arguments,
 )
-from headgate.parse.spark.state.operators import stateful_operators, watermarks
+from headgate.parse.spark.state.operators import kind_of, stateful_operators, watermarks
 from headgate.text.secrets import mask, mask_text
 
 
@@ -95,7 +95,7 @@ def build_version(pieces: Pieces) -> Version:
     operators = encoded(state.operators, pieces.settings, session.operators is not None)
     output = sink_output(pieces.plans, seen, session.output)
     sink = _with_output(_sink(session, report, shape, mode, pieces.sink_log), output)
-    drawn = _drawn(shape, sources, operators, sink, session.functions)
+    drawn = _drawn(shape, sources, operators, sink, session.functions, report)
     warnings = (
         *pieces.warnings,
         *_of_plans(pieces, shape),
@@ -183,8 +183,16 @@ def _drawn(
     operators: tuple[StatefulOperator, ...] | None,
     sink: Sink,
     functions: Sequence[Function] = (),
+    report: Report | None = None,
 ) -> Sketch:
     """Draw the plan; where there is none, what can be said of the graph without it."""
+    if shape is None and operators is None and report is not None:
+        # Progress has the operators' names alone: enough for a graph, too little to compare state.
+        named = tuple(
+            StatefulOperator(kind=kind_of(name, {}), name=name, operator_id=number)
+            for number, (name, _partitions) in enumerate(report.operators)
+        )
+        return replace(sketch(sources, named, sink), operators=None)
     if shape is None:
         return sketch(sources, operators, sink)
     known = Known(
