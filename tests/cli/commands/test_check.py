@@ -12,8 +12,10 @@ from headgate.cli.main import headgate
 CASES = Path(__file__).parents[2] / "cases"
 SPARK = str(CASES / "spark" / "kafka_topic_recreated_nofail" / "before")
 STREAMS = str(CASES / "kafka_streams" / "U13b_window_size_wiped" / "before")
-FIELDS = ["rule", "severity", "where", "what", "why", "remedy", "keeps_state", "question",
-          "source", "accepted"]  # fmt: skip
+# Those of a finding of `diff`, with a severity for the outcome.
+FIELDS = ["rule", "severity", "state_effect", "where", "before", "after", "why", "question",
+          "error_class", "rollback", "remedy", "scenario", "accepted", "source",
+          "keeps_state"]  # fmt: skip
 
 
 def check(*arguments, config=None):
@@ -59,7 +61,7 @@ def test_json_has_the_fields_of_the_contract():
 def test_the_changelog_of_windows_is_read_from_the_broker_s_settings():
     (found,) = [f for f in findings(STREAMS) if f["rule"] == "RDY089"]
     # retention.ms is 87060000: a day, and eleven minutes for window and grace.
-    assert "a window plus grace period of 11 minutes" in found["what"]
+    assert "a window plus grace period of 11 minutes" in found["before"]
     assert found["question"] == "Is the longest window plus its grace period at most 11 minutes?"
 
 

@@ -93,15 +93,24 @@ def readiness_json(report: ReadinessReport) -> dict[str, Any]:
 
 
 def _finding(found: ReadinessFinding) -> dict[str, Any]:
+    """Return the fields of a finding of `diff`, with a severity for the outcome, and `keeps_state`.
+
+    There is no new version yet, so what is told of one is null.
+    """
     return {
         "rule": found.rule,
         "severity": found.severity.word,
-        "where": found.location,
-        "what": found.what,
+        "state_effect": None,
+        "where": {"before": found.location, "after": None},
+        "before": found.what,
+        "after": None,
         "why": found.why,
-        "remedy": found.remedy,
-        "keeps_state": found.keeps_state,
         "question": found.question,
-        "source": found.source,
+        "error_class": None,
+        "rollback": "unknown",
+        "remedy": found.remedy,
+        "scenario": None,
         "accepted": accepted_json(found.accepted),
+        "source": found.source,
+        "keeps_state": found.keeps_state,
     }
