@@ -121,6 +121,14 @@ UNREAD = {
 }
 
 
+def test_no_settings_are_no_evidence(tmp_path):
+    (tmp_path / "conf.json").write_text("{}")
+    for location in (tmp_path, tmp_path / "conf.json"):
+        with pytest.raises(EvidenceError, match="has no evidence of a query: add explain text"):
+            read_version([str(location)])
+    assert read_version([str(tmp_path / "conf.json"), str(CASE / "checkpoint")]).stateful
+
+
 @pytest.mark.parametrize(("data", "kind"), UNREAD.items(), ids=UNREAD.values())
 def test_evidence_that_says_nothing_is_called_by_its_name(tmp_path, data, kind):
     (tmp_path / "x").write_bytes(data)
@@ -151,3 +159,11 @@ def test_of_many_declared_pipelines_a_few_are_named_and_none_beside_a_path(tmp_p
     with pytest.raises(EvidenceError) as raised:
         read_version(["/no/such/file"], context=many)
     assert str(raised.value) == "/no/such/file not found: check the path"
+
+
+def test_progress_alone_draws_the_operators_that_it_names():
+    whole, told = read_version([str(CASE)]), read_version([str(CASE / "progress.json")])
+    assert {n.id for n in told.topology.nodes} <= {n.id for n in whole.topology.nodes}
+    assert "aggregate" in {n.operator for n in told.topology.nodes}
+    # Names alone are too little to compare state.
+    assert told.stateful is None
