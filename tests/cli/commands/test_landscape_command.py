@@ -133,8 +133,8 @@ def test_an_export_of_a_way_draws_only_what_lies_on_it(run):
 
 
 def test_a_file_that_cannot_be_written_is_one_sentence(run, tmp_path):
-    result = run("--format", "svg", "-o", str(tmp_path / "no" / "such" / "folder.svg"), code=1)
-    assert "No such file" in result.output or "Could not open" in result.output
+    result = run("--format", "svg", "-o", str(tmp_path / "no" / "such" / "folder.svg"), code=2)
+    assert "folder.svg can't be written: No such file or directory" in result.output
 
 
 def test_kafka_that_does_not_answer_is_said_and_the_rest_shown(tmp_path, monkeypatch):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from headgate.cli.shared.drawing import STDOUT, output_option, write_file, write_out
 from headgate.cli.shared.options import (
     current_context,
     emit_json,
@@ -21,12 +19,10 @@ from headgate.cli.shared.terminal import say
 if TYPE_CHECKING:
     from headgate.model.version import Version
 
-_STDOUT = "-"
-
 
 @click.command("capture")
 @click.argument("evidence", nargs=-1, required=True, metavar="EVIDENCE...|module:function")
-@click.option("-o", "--out", "file", metavar="FILE", help="Version file to write; - is stdout.")
+@output_option("Version file to write; - is stdout.")
 @click.option("--pipeline", metavar="NAME", help="Pipeline to store the version for.")
 @click.option("--query", metavar="NAME|ID", help="Query to capture, if the evidence has several.")
 @format_option()
@@ -42,6 +38,7 @@ def command(
     Headgate calls `module:function` as function(spark) in a separate process. No query starts,
     and no source is contacted.
     """
+    from headgate.parse.evidence.version_file import dump
     from headgate.usecases.evidence import capture, capture_history
 
     context = current_context()
@@ -56,37 +53,14 @@ def command(
         _say_older(pipeline, history.added, history.number)
     elif pipeline is not None:
         stored = capture.store_version(version, pipeline=pipeline, context=context)
-    if file not in (None, _STDOUT):
-        _write(version, Path(str(file)))
-    if file == _STDOUT or (file is None and stored is None):
-        _print(version)
+    if file is not None and file != STDOUT:
+        write_file(file, dump(version))
+    if file == STDOUT or (file is None and stored is None):
+        write_out(dump(version), None)
     elif output == "json":
         emit_json(_told(version, file, pipeline, stored))
     else:
         _say(version, file, pipeline, stored)
-
-
-def _print(version: Version) -> None:
-    from headgate.parse.evidence.version_file import dump
-
-    sys.stdout.buffer.write(dump(version))
-
-
-def _write(version: Version, file: Path) -> None:
-    """Write the version file as a whole or not at all; a device or pipe is written to."""
-    from headgate.parse.evidence.version_file import dump
-
-    file = file.resolve()
-    part = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        if file.exists() and not file.is_file():
-            file.write_bytes(dump(version))
-            return
-        part.write_bytes(dump(version))
-        part.replace(file)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise click.BadParameter(f"{file}: {error.strerror}", param_hint="'-o'") from error
 
 
 def _told(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headgate.cli.commands.diff import ALL_OUTCOMES, FAILING
+from headgate.cli.shared.drawing import write_file
 from headgate.cli.shared.group import Settings
 from headgate.cli.shared.options import fail_on, format_option, json_text, say_begun
 from headgate.cli.shared.terminal import show_document
@@ -102,7 +103,8 @@ def command(
     options = GateOptions(TwinChoice(twin), timeout, base_jars)
     report = gate(base, config=settings.config, options=options, say=say_begun())
     for form, file in files:
-        _write(file, _written(report, form, closing, settings.config))
+        text = _written(report, form, closing, settings.config)
+        write_file(str(file), text.encode(), option="--write")
     if output == "text":
         from headgate.views.reports.gate import gate_document
 
@@ -129,10 +131,3 @@ def _written(report: GateReport, form: str, closing: frozenset[str], config: str
     document = gate_document(report, fail_on=closing, reasons=reasons)
     rules_url = read_context(config, unset_variables()).registry.rules_url
     return write_document(document, form, rules_url=rules_url)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.BadParameter(f"{file}: {error.strerror}", param_hint="'--write'") from error

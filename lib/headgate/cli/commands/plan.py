@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from headgate.cli.shared.drawing import STDOUT, output_option, write_file, write_out
 from headgate.cli.shared.options import current_context, format_option
 from headgate.cli.shared.scenario_options import Scenarios
 from headgate.cli.shared.show_plan import show_plan
-from headgate.errors import HeadgateError
 from headgate.reprocess.plan import Plan, dump_plan
-from headgate.text.private_files import open_private
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 
@@ -30,8 +28,11 @@ def _plan(
     plan = plan_scenario(context, scenario, pipeline, answers)
     if impact:
         plan = _with_costs(context, plan)
+    if file == STDOUT:
+        write_out(dump_plan(plan), None)
+        return 0 if plan.can_apply else 3
     if file is not None:
-        _write(Path(file), dump_plan(plan))
+        write_file(file, dump_plan(plan).encode(), is_private=True)
     show_plan(plan, output=output)
     return 0 if plan.can_apply else 3
 
@@ -41,17 +42,6 @@ def _with_costs(context: Context, plan: Plan) -> Plan:
     from headgate.usecases.reprocess.estimate_cost import with_costs
 
     return with_costs(context, plan)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        with open_private(file, "w") as opened:
-            opened.write(text)
-    except OSError as error:
-        raise HeadgateError(
-            f"plan file {file} can't be written: {error.strerror}. Check the folder and its "
-            "permissions"
-        ) from error
 
 
 @click.group(
@@ -64,7 +54,7 @@ def _write(file: Path, text: str) -> None:
             is_flag=True,
             help="Also estimate bytes and duration, and list downstream consumers.",
         ),
-        click.option("-o", "--output-file", "file", metavar="PLAN", help="Plan file to write."),
+        output_option("Plan file to write; - is stdout.", "PLAN"),
         format_option(),
     ),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headgate.cli.shared.drawing import write_file
 from headgate.cli.shared.options import current_context, emit_json, say_begun
 from headgate.cli.shared.terminal import show_document
-from headgate.errors import EvidenceError
 
 if TYPE_CHECKING:
     from headgate.usecases.rehearsal.twin_kafka_streams import StreamsTwin
@@ -43,7 +43,9 @@ def show_twin(
     if disagreements is not None:
         from headgate.views.reports.disagreements import disagreement_file
 
-        _write(disagreements, disagreement_file(plain, found.plans, found.hints))
+        listed = disagreement_file(plain, found.plans, found.hints)
+        text = json.dumps(listed, indent=1, ensure_ascii=False) + "\n"
+        write_file(str(disagreements), text.encode(), option="--disagreements")
     if output == "json":
         emit_json(plain)
     else:
@@ -58,12 +60,3 @@ def show_twin(
             "rules and engine disagree: for a bug report, run again with --disagreements FILE"
         )
     return 1 if found.report.closes(closing) else 0
-
-
-def _write(file: Path, found: dict[str, Any]) -> None:
-    try:
-        file.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise EvidenceError(
-            f"{file} can't be written: {error.strerror}. Check the folder"
-        ) from None
