@@ -1,6 +1,7 @@
 """The entry of the command line: lazy commands, and one exit code for each kind of error."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -14,6 +15,12 @@ from headgate.cli.shared import options
 from headgate.cli.shared.group import CommandEntry, LazyGroup, Settings, config_option
 
 HEAVY = ("streamlit", "dbos", "pyspark", "pandas", "confluent_kafka", "sqlalchemy", "networkx")
+
+PLAN = """== Physical Plan ==
+WriteToDataSourceV2 MicroBatchWrite[epoch: 0, writer: ConsoleWriter[numRows=20, truncate=true]]
++- *(1) Project [timestamp#0, value#1L]
+   +- MicroBatchScan[timestamp#0, value#1L] rate
+"""
 
 
 def failing(error: BaseException) -> click.Command:
@@ -121,3 +128,26 @@ def test_a_closed_pipe_leaves_no_trace():
         text=True,
     )
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["topology", "PLAN"], ["diff", "--help"]])
+def test_without_a_reader_it_ends_as_other_programs_do(tmp_path, words):
+    (tmp_path / "PLAN").write_text(PLAN)
+    gone, end = os.pipe()
+    os.close(gone)
+    done = subprocess.run(
+        [sys.executable, "-m", "headgate.cli.main", *words],
+        cwd=tmp_path, stdout=end, stderr=subprocess.PIPE, text=True, timeout=60,
+    )  # fmt: skip
+    os.close(end)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_with_stdout_closed_it_does_its_work_all_the_same(tmp_path):
+    (tmp_path / "PLAN").write_text(PLAN)
+    words = "-m headgate.cli.main topology PLAN >&-; echo $? >code"
+    done = subprocess.run(
+        f"{sys.executable} {words}",
+        shell=True, cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=60,
+    )  # fmt: skip
+    assert ((tmp_path / "code").read_text(), done.stderr) == ("0\n", "")

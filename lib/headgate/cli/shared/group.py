@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -65,6 +66,10 @@ class LazyGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run the command line and exit by the table of `exit_code`."""
         extra["standalone_mode"] = False
+        # A closed stream is None to Python. Taking its number back keeps it from the next file.
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:
+                setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         for stream in (sys.stdout, sys.stderr):
             # A locale without a sign that we draw costs that sign, not the answer.
             if isinstance(stream, io.TextIOWrapper):
@@ -111,8 +116,9 @@ def _guarded(run: Any) -> int:
     except (click.Abort, KeyboardInterrupt):
         print("Interrupted.", file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader of stdout is gone (`| head`); keep the interpreter's last flush quiet too.
+    except (BrokenPipeError, SystemExit):
+        # No command exits by itself. Click and rich do where the reader of stdout is gone
+        # (`| head`), and with 1, which would say that a check failed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return _BROKEN_PIPE
     except HeadgateError as error:
