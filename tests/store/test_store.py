@@ -56,6 +56,8 @@ def test_a_newer_store_is_refused(url):
 def test_a_url_that_is_none():
     with pytest.raises(StoreError, match="URL"):
         open_store("not a url")
+    with pytest.raises(StoreError, match="can't be in mysql: pass a URL of SQLite or PostgreSQL"):
+        open_store("mysql://host/database")
 
 
 def test_a_file_that_is_no_database(tmp_path):

@@ -1,5 +1,9 @@
 """Which file is opened, and where store and home are."""
 
+import os
+import pwd
+from pathlib import Path
+
 import pytest
 
 from headgate.errors import NotFoundError, RegistryError
@@ -53,7 +57,7 @@ def test_a_file_that_is_not_there_is_said_with_who_named_it(folder, monkeypatch)
     with pytest.raises(NotFoundError, match=r"nope.toml not found. Check --config"):
         open_context("nope.toml")
     monkeypatch.setenv("HEADGATE_CONFIG", str(folder))
-    with pytest.raises(NotFoundError, match="Check HEADGATE_CONFIG"):
+    with pytest.raises(NotFoundError, match=r"is a folder, and not a file. Check HEADGATE_CONFIG"):
         open_context()
 
 
@@ -68,3 +72,9 @@ def test_a_file_of_other_bytes_has_its_line(folder):
 def test_a_name_that_no_file_can_have_is_said_like_that(folder):
     with pytest.raises(NotFoundError, match=r"File name too long. Check --config"):
         open_context("x" * 5000)
+
+
+def test_an_empty_home_is_none(folder, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", "")
+    monkeypatch.setenv("HOME", "")
+    assert open_context().home == Path(pwd.getpwuid(os.getuid()).pw_dir, ".local/state/headgate")

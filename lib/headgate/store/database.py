@@ -109,6 +109,11 @@ def _parsed(url: str) -> sa.URL:
             f"the store's URL isn't a valid SQLAlchemy database URL: {error}. Correct `url` under "
             "[store] in headgate.toml"
         ) from None
+    if (kind := parsed.get_backend_name()) not in ("sqlite", "postgresql"):
+        raise StoreError(
+            f"the store can't be in {kind}: pass a URL of SQLite or PostgreSQL as `url` under "
+            "[store] in headgate.toml"
+        )
     return parsed
 
 
@@ -116,8 +121,6 @@ def _engine(url: sa.URL, busy_seconds: float) -> Engine:
     if url.get_backend_name() == "postgresql":
         waits = {"options": f"-c lock_timeout={int(busy_seconds * 1000)}"}
         return sa.create_engine(url, pool_pre_ping=True, connect_args=waits)
-    if url.get_backend_name() != "sqlite":
-        return sa.create_engine(url, pool_pre_ping=True)
     if url.database and url.database != ":memory:":
         _make_private(Path(url.database))
     engine = sa.create_engine(url, connect_args={"timeout": busy_seconds})

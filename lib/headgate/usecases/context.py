@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headgate.errors import NotFoundError, RegistryError
+from headgate.errors import HeadgateError, NotFoundError, RegistryError
 from headgate.gateway.files.addresses import is_remote
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.parse.config import headgate_toml
@@ -120,8 +121,12 @@ def _opened(file: Path, env: Mapping[str, str]) -> Context:
         raise RegistryError(
             "the file isn't UTF-8 text. Save the file as UTF-8", source=str(file), line=line
         ) from error
-    except (FileNotFoundError, IsADirectoryError):
+    except PermissionError:
+        raise HeadgateError(f"{file} can't be read: change the file's permissions") from None
+    except FileNotFoundError:
         raise NotFoundError(f"{file} not found") from None
+    except IsADirectoryError:
+        raise NotFoundError(f"{file} is a folder, and not a file") from None
     except OSError as error:
         raise NotFoundError(f"{file} can't be read: {error.strerror}") from error
     registry = headgate_toml.parse(text, path=str(path), source=str(file), env=env)
@@ -155,5 +160,10 @@ def _default_store(home: Path) -> str:
 def _state_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the XDG base directory specification for state."""
     base = env.get("XDG_STATE_HOME", "")
-    folder = Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state"
+    folder = Path(base) if Path(base).is_absolute() else _home() / ".local" / "state"
     return folder / "headgate"
+
+
+def _home() -> Path:
+    """Return the user's home folder; an empty HOME, which Python takes for /, names none."""
+    return Path.home() if os.environ.get("HOME", "x") else Path(pwd.getpwuid(os.getuid()).pw_dir)

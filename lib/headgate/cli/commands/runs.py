@@ -28,14 +28,14 @@ PAGE = 50
 @click.option("--follow", is_flag=True, help="Wait until RUN ends and its pipeline has caught up.")
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     default=PAGE,
     show_default=True,
     help="Number of runs to list.",
 )
 @click.option(
     "--page",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=1,
     show_default=True,
     help="Page number; page 1 has the newest runs.",

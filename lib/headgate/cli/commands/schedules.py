@@ -29,12 +29,12 @@ def command(pipeline: str | None, pause: str | None, resume: str | None, output:
     Times are in UTC. `headgate plan incremental` plans a schedule. To remove a schedule, undo the
     run that created the schedule.
     """
-    if pause and resume:
+    if pause is not None and resume is not None:
         raise click.UsageError("give only one of --pause and --resume")
     context = current_context()
-    if pause:
+    if pause is not None:
         pause_schedule(context, pause, by=system_user())
-    if resume:
+    if resume is not None:
         resume_schedule(context, resume, by=system_user())
     found = list_schedules(context, pipeline)
     if output == "json":
