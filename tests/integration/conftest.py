@@ -128,7 +128,8 @@ def worker_pids(team: Team) -> list[int]:
 def end_workers(team: Team) -> None:
     for pid in worker_pids(team):
         os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + 40
+    # A worker with a thread that waits for a server ends after 45 s.
+    deadline = time.monotonic() + 60
     while worker_pids(team) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not worker_pids(team)

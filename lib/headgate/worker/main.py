@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headgate.errors import HeadgateError, RefusedError, UnreachableError, with_next_step
+from headgate.gateway.process.stop_signals import when_asked_to_end
 from headgate.store import Store, open_store
 from headgate.store.rows import RunFilter, RunState
 from headgate.store.worker_slots import Slot
@@ -89,8 +90,7 @@ def _serve(options: argparse.Namespace) -> int:
             "that worker, or choose another slot with --slot"
         )
     worker = Worker(options.config, store, slot, idle_exit=options.idle_exit)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: worker.stop())
+    when_asked_to_end(worker.stop, signal.SIGTERM, signal.SIGINT)
     return worker.serve()
 
 

@@ -108,8 +108,8 @@ def queue_and_follow(
             if refused is not None and output == "json":
                 emit_json(refused(str(error)))
             raise
-        found = _see(context, run, to_the_end=not detach, asked=ctrl_c.asked)
-        if ctrl_c.asked.is_set() and found.row.state.is_active:
+        found = _see(context, run, to_the_end=not detach, has_left=lambda: ctrl_c.is_asked)
+        if ctrl_c.is_asked and found.row.state.is_active:
             words = f"\nDetached: run {run} continues; see `headgate runs {run}`"
             progress_console().print(words, soft_wrap=True)
         show(found, output=output)
@@ -118,33 +118,36 @@ def queue_and_follow(
 
 def until_ended(context: Context, run: str) -> RunDetail:
     """See the run to its end and return it."""
-    _see(context, run, to_the_end=True, asked=threading.Event())
+    _see(context, run, to_the_end=True)
     return read_run(context, run)
 
 
-def _see(context: Context, run: str, *, to_the_end: bool, asked: threading.Event) -> RunOutcome:
+def _see(
+    context: Context, run: str, *, to_the_end: bool, has_left: Callable[[], bool] = lambda: False
+) -> RunOutcome:
     with closing(open_soonest(context.store_url)) as store:
         watch = _Watch(context, store, run)
         watch.see_to_a_worker()
         if to_the_end:
-            watch.until_the_end(asked)
+            watch.until_the_end(has_left)
         return run_outcome(store, run)
 
 
 class _CtrlC:
     """Ctrl-C before a run is queued, and after.
 
-    It interrupts. From `detach_from_now` on it sets `asked`, and only a second one interrupts.
+    It interrupts. From `detach_from_now` on it sets `is_asked`, and only a second one interrupts.
     """
 
     def __init__(self) -> None:
-        self.asked = threading.Event()
+        # No Event: its lock may be held where the signal's handler interrupts.
+        self.is_asked = False
         self._detaches = False
 
     def detach_from_now(self) -> None:
         """Raise KeyboardInterrupt if Ctrl-C came before: a library's clean-up may have lost it."""
         self._detaches = True
-        if self.asked.is_set():
+        if self.is_asked:
             raise KeyboardInterrupt
 
     @contextmanager
@@ -162,8 +165,7 @@ class _CtrlC:
             signal.signal(signal.SIGINT, before)
 
     def _ask(self, *_: object) -> None:
-        was_asked = self.asked.is_set()
-        self.asked.set()
+        was_asked, self.is_asked = self.is_asked, True
         if was_asked or not self._detaches:
             raise KeyboardInterrupt
 
@@ -200,12 +202,11 @@ class _Watch:
         self._started.append(time.monotonic())
         start_worker(self._context)
 
-    def until_the_end(self, asked: threading.Event) -> None:
-        """Return when the run has ended or `asked` is set; a terminal is left as it was."""
+    def until_the_end(self, has_left: Callable[[], bool]) -> None:
+        """Return when the run has ended or whoever waited has left; a terminal stays as it was."""
         try:
-            while self._look().is_active:
-                if asked.wait(_READ_SECONDS if self._stamp is None else _POLL_SECONDS):
-                    return
+            while self._look().is_active and not has_left():
+                time.sleep(_READ_SECONDS if self._stamp is None else _POLL_SECONDS)
         finally:
             self._counts.end()
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from confluent_kafka import Consumer
 
+from headgate.gateway.process.stop_signals import when_asked_to_end
 from headgate.local.demo.topics import REVENUE_ALERTS, kafka
 
 GROUP = "alert-mailer"
@@ -25,7 +26,7 @@ def main() -> None:
     parser.add_argument("--ready", type=Path, required=True)
     ready: Path = parser.parse_args().ready
     ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    when_asked_to_end(ended.set, signal.SIGTERM)
     consumer = Consumer(
         {
             "bootstrap.servers": kafka(),

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
+from headgate.gateway.process.stop_signals import when_asked_to_end
 from headgate.local.demo.shop import Event, Shop
 from headgate.local.demo.topics import ORDERS, kafka
 
@@ -32,7 +33,7 @@ _TICK = 0.5
 def main() -> None:
     """Write until SIGTERM."""
     ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    when_asked_to_end(ended.set, signal.SIGTERM)
     producer = Producer({"bootstrap.servers": kafka(), "linger.ms": 20})
     shop = Shop(time.time())
     if not has_orders(kafka()):

@@ -28,6 +28,7 @@ from headgate.gateway.process.jars import (
     spark_jars,
     streams_class_path,
 )
+from headgate.gateway.process.stop_signals import when_asked_to_end
 from headgate.local.demo.evidence import EvidenceFolder
 from headgate.local.demo.pipelines import SPARK_SETTINGS
 
@@ -45,7 +46,7 @@ def main() -> None:
     """Start the query and stay until it ends or is asked to; exit 1 when it failed."""
     given = arguments()
     ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    when_asked_to_end(ended.set, signal.SIGTERM)
     spark = session(given.name, given.folder)
     headgate.watch(spark, given.folder / WATCH, most_bytes=_MOST_WATCH)
     try:
