@@ -123,9 +123,10 @@ UNREAD = {
 
 def test_no_settings_are_no_evidence(tmp_path):
     (tmp_path / "conf.json").write_text("{}")
-    for location in (tmp_path, tmp_path / "conf.json"):
-        with pytest.raises(EvidenceError, match="has no evidence of a query: add explain text"):
-            read_version([str(location)])
+    with pytest.raises(EvidenceError, match="has no evidence of a query: add explain text"):
+        read_version([str(tmp_path / "conf.json")])
+    # A folder is a version, of which nothing else may be known.
+    assert read_version([str(tmp_path)]).sources is None
     assert read_version([str(tmp_path / "conf.json"), str(CASE / "checkpoint")]).stateful
 
 

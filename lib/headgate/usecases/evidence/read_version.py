@@ -88,8 +88,8 @@ def gather(
             found.name = found.name or _NUMBERED.sub(r"\g<name>", location)
     if not evidence:
         raise EvidenceError("no evidence given: pass a file, folder, address or pipeline name")
-    others = found.versions or found.checkpoints
-    if found.pieces and not others and all(map(_is_empty, found.pieces)):
+    is_alone = [p.path for p in found.pieces] == list(evidence)
+    if is_alone and not found.checkpoints and all(map(_is_empty, found.pieces)):
         raise EvidenceError(
             f"{', '.join(evidence)} has no evidence of a query: add explain text, a query plan, "
             "query progress, an event log or the checkpoint"
@@ -98,7 +98,7 @@ def gather(
 
 
 def _is_empty(piece: Piece) -> bool:
-    """Whether it is a file of session settings that has none, which any `{}` is."""
+    """Whether it is a file of session settings that has none, as any `{}` is."""
     return piece.kind is EvidenceKind.SETTINGS and not piece.value
 
 
