@@ -168,7 +168,7 @@ def test_own_late_offsets_belong_to_their_topic():
 
 
 def test_a_total_without_windows_warns_of_the_state_that_lacks_the_records():
-    said = "the result lacks the late records again"
+    said = "this result lacks the late records again"
     assert any(said in risk for risk in plan_of(Cluster(NO_TIME), TOTAL).risks)
     assert not any(said in risk for risk in plan_of(Cluster(), WINDOW).risks)
 

@@ -102,8 +102,8 @@ def _own_options(text: str) -> str:
     if not found:
         return text
     return (
-        f"{text}. But chain doesn't have {name_list(found)}. Either plan this pipeline "
-        "separately, or change what the chain does to it with --choose PIPELINE=CHOICE"
+        f"{text}. But `headgate plan chain` doesn't have {name_list(found)}. Either plan this "
+        "pipeline separately, or change what the chain does to it with --choose PIPELINE=CHOICE"
     )
 
 

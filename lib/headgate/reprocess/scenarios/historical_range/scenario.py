@@ -348,8 +348,8 @@ SCENARIO = Scenario(
         Option(
             name="warm-up",
             ask="How much time before and after the range do results depend on?",
-            help="Time before and after the range, such as 2h: the run also processes these "
-            "records. Needed for joins, session windows, deduplication and functions with state.",
+            help="Time before and after the range, such as 2h. The run also processes records from "
+            "this time. Needed for joins, session windows, deduplication and functions with state.",
             metavar="DURATION",
         ),
         Option(

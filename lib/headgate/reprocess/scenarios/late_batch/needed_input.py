@@ -143,8 +143,8 @@ def expired_blockers(
         return []
     found = [
         f"--scan leaves out {plural(count, 'earlier offset')} of {name}: new results would lack "
-        "their records, and results of only these records would be deleted. Include them, or pass "
-        "--accept-expired"
+        "their records, and results of touched keys that have only these records would be deleted. "
+        "Include the offsets, or pass --accept-expired"
         for name, count in left_out(topics, known)
     ]
     for name in needed.expired:

@@ -222,7 +222,7 @@ SCENARIO = Scenario(
             name="to",
             ask="Which folder or table has the results to replace?",
             help="Absolute path of the folder with the results, or jdbc:NAME.TABLE for a table of "
-            "the database [jdbc.NAME].",
+            "the database under [jdbc.NAME] in headgate.toml.",
             metavar="FOLDER|jdbc:NAME.TABLE",
             required=True,
         ),
@@ -278,7 +278,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name=OLDEST,
-            ask="Since which transaction of the database do written rows make the run fail?",
+            ask="From which database transaction on must the run not replace rows?",
             help="Number of the first transaction whose rows the run must not replace (default: "
             "the oldest transaction that is open when the plan is made). Only for a table.",
             kind=Kind.NUMBER,

@@ -74,7 +74,7 @@ OPTIONS = (
         name="fail-on",
         ask="Which outcomes fail the check?",
         help="Outcomes that fail the check, separated by commas (default "
-        f"{','.join(FAIL_ON)}). With none, the check never fails.",
+        f"{','.join(FAIL_ON)}). With `none`, the check never fails.",
         metavar="LIST",
         engines=_JUDGED,
     ),

@@ -161,8 +161,8 @@ def _streams_blockers(request: PlanRequest, pair: Pair, application: str) -> Ite
     if left or committed(inspector, application):
         what = f"topics {name_list(left)}" if left else "committed offsets"
         yield (
-            f"application {application} has {what} of an earlier run. Delete them with `headgate "
-            f"plan decommission {pair.new.name}`, or choose a new application.id"
+            f"application {application} already has {what}. Delete them with `headgate plan "
+            f"decommission {pair.new.name}`, or choose a new application.id"
         )
     told = topology({}, request.version, old, inspector.kafka.group(old))
     if told.loops:

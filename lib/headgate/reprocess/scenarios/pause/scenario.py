@@ -181,8 +181,8 @@ SCENARIO = Scenario(
         Option(
             name="resume",
             ask="Resume a paused pipeline?",
-            help="Resume instead of pausing. An undo of the run that paused (`headgate undo RUN`) "
-            "does the same.",
+            help="Resume instead of pausing. An undo of the run that paused the pipeline "
+            "(`headgate undo RUN`) does the same.",
             kind=Kind.FLAG,
         ),
     ),

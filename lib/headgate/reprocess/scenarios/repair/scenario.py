@@ -31,7 +31,8 @@ OPTIONS = (
         name="uncommitted",
         ask="Remove the uncommitted batch, even if the batch looks intact?",
         help=(
-            "Also remove an uncommitted batch that looks intact, if the query fails on this batch."
+            "Also remove an uncommitted batch that looks intact. Use this if the query fails on "
+            "this batch."
         ),
         kind=Kind.FLAG,
         engines=_SPARK,

@@ -214,7 +214,7 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     if at.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
     elif at.fixed:
-        blockers.append(f"Headgate can't replace {at.location}: {at.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {at.location}: {at.fixed}")
     blockers += [f"can't rewind to batch {batch.number}: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
         blockers.append(
@@ -280,7 +280,7 @@ OPTIONS = (
     Option(
         name=POINT,
         ask="Which restore point should the query rewind to?",
-        help="Id of the restore point to rewind to; `headgate restore-points` lists them.",
+        help="Id of the restore point to rewind to; `headgate restore-points` lists the ids.",
         metavar="ID",
         one_of=_WHEN,
         required=True,

@@ -29,8 +29,8 @@ INTERMEDIATE_TOPICS = Option(
 INTERNAL_TOPICS = Option(
     name="internal-topics",
     ask="Which internal topics should be deleted?",
-    help="Internal topics to delete, even if no evidence shows their owner (default: all that "
-    "the application evidently owns).",
+    help="Internal topics to delete, even if no evidence shows their owner (default: all "
+    "topics that evidence shows to be the application's).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
     engines=_STREAMS,

@@ -210,7 +210,8 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
             f"the records of {name_list(seen.deleted)} are permanently lost. An undo recreates "
-            "the topics empty, without the old state. To keep the state, pass --back-up-internal"
+            "the topics empty, without the old state. If an undo should restore the state, pass "
+            "--back-up-internal"
         )
     if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return

@@ -213,8 +213,8 @@ def _kafka(
     risks = [
         f"{topic} keeps the records that {again} wrote, and gets the reprocessed results after "
         "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
-        f"({spans(topic, written)}). The run records the final ranges. A consumer group that "
-        "hasn't read the old records can skip them with `headgate plan skip-records`"
+        f"({spans(topic, written)}). The run records the final offset ranges. A consumer group "
+        "that hasn't read the old records can skip them with `headgate plan skip-records`"
     ]
     groups = request.inspector.kafka.topic_readers([topic]).get(topic, {})
     if readers := sorted(g for g in groups if g != request.pipeline.group):

@@ -52,7 +52,7 @@ class Loss:
 
 _NEVER = (
     "Loss: {what} will be dropped and never emitted. If later records reopen them, the results "
-    "lack the dropped records."
+    "lack the earlier records."
 )
 _NEVER_FROM = (
     "Loss: {what} will be recomputed only from records from {point} on. Without such records, "

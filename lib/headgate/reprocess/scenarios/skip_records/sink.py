@@ -69,8 +69,9 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     if found.later:
         return SkipSink(
             blockers=(
-                f"{location} already has batch {found.later[0]}, which the checkpoint doesn't "
-                "have: the record is not the cause of the failure. Use `headgate plan repair`",
+                f"the file sink {location} already has batch {found.later[0]}, which the "
+                "checkpoint doesn't have: the record is not the cause of the failure. Use "
+                "`headgate plan repair`",
             )
         )
     return SkipSink(
