@@ -144,7 +144,8 @@ def test_who_is_excluded_and_who_reads_only_from_it_is_named(shop):
         plan, "counts them twice"
     )
     assert said(
-        plan, "billing: nothing. The pipeline keeps running. It reads only the output of counts"
+        plan,
+        "billing: nothing. The pipeline keeps running and gets duplicates, because it reads only",
     )
     (blocker,) = shop.plan(to_earliest=True, exclude=["conts"]).blockers
     assert blocker == "conts isn't downstream of first. Downstream pipelines: counts, billing"

@@ -152,8 +152,8 @@ def _outputs(chain: Order, moves: Iterable[Move]) -> OutputEffects:
     run = [f"{m.member.name}: {_word(m)}. {text}" for m in moves for text in _joined(m.said)]
     run += [
         (
-            f"{name}: nothing. The pipeline keeps running. It reads only the output of {by}, which "
-            "is excluded and writes duplicates."
+            f"{name}: nothing. The pipeline keeps running and gets duplicates, because it reads "
+            f"only the output of {by}, which is excluded."
         )
         for name, by in chain.left_out.items()
     ]

@@ -309,8 +309,9 @@ SCENARIO = Scenario(
             name="keys",
             ask="Which columns identify a result?",
             help="Key column of a result. If --to is a table, results replace the rows with the "
-            "same keys. If the run is a stream in update mode, it keeps only the last row of each "
-            "key, and the column can be value.FIELD, a field of JSON in value. Can be repeated.",
+            "same keys. For a stream in update mode, the run keeps only the last row of each key. "
+            "In this case, value.FIELD is also possible (a field of JSON in value). Can be "
+            "repeated.",
             kind=Kind.MANY,
             metavar="COLUMN",
         ),

@@ -249,8 +249,8 @@ SCENARIO = Scenario(
         Option(
             name="duplicates",
             ask="How are duplicate records detected?",
-            help="How duplicates are detected: none, offsets (default), key, or JSON fields of "
-            "the value.",
+            help="How duplicates are detected: by offsets (default), by key, by JSON fields of the "
+            "value (value.FIELD), or not at all (none).",
             kind=Kind.MANY,
             metavar="none|offsets|key|value.FIELD",
         ),

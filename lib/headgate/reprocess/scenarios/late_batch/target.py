@@ -135,8 +135,8 @@ def target_of(
 def _rewritten_risk(touch: LateTouch) -> str:
     return (
         f"the run rewrites {touch.touched_files} of {plural(touch.files, 'file')} "
-        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and links the other files into "
-        "the new folder"
+        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and hard-links the other files "
+        "into the new folder"
     )
 
 

@@ -213,7 +213,7 @@ def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
     if wrong is None:
         yield (
             f"Headgate doesn't know the schema of {pair.shadow} yet. Before the switch, the run "
-            "compares the fields of JSON results"
+            "compares the fields of the JSON results of both versions"
         )
     elif wrong and not _consumers(inspector, pair):
         yield (

@@ -248,8 +248,8 @@ def _risks(request: PlanRequest, found: _Found) -> list[str]:
         risks.append(
             f"{request.pipeline.name} has no status command: only new batches in the checkpoint "
             "show whether the query runs. Register a status command. If the Spark session stays "
-            "open after the query, the session may still write to the old state for a minute: "
-            "stop the whole application"
+            "open after the query has stopped, the session may still write to the old state for a "
+            "minute: stop the whole application"
         )
     return risks
 

@@ -194,7 +194,7 @@ NEW_FORM = says(
 )
 
 CHAIN = (
-    says(run="{name} writes its results since the target time to {to} a second time."),
+    says(run="{name} writes the results since the target time to {to} a second time."),
     says(
         run="Downstream pipelines that skip the replaced records process each rewritten record "
         "once."

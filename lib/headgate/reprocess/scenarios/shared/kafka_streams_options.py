@@ -53,7 +53,8 @@ BACK_UP = Option(
 CLEARED = Option(
     name="local-state-cleared",
     ask="On which instances did you clear local state by hand?",
-    help="Instance with local state that you cleared by hand (not verified); can be repeated.",
+    help="Instance whose local state you cleared by hand (Headgate doesn't verify this); can be "
+    "repeated.",
     kind=Kind.MANY,
     metavar="INSTANCE",
     engines=_STREAMS,

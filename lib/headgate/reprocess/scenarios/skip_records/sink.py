@@ -40,7 +40,7 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
         case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
             return SkipSink(
                 risks=(
-                    f"the {sink.title} records the number of the last batch. Before an undo, "
+                    f"the {sink.title} stores the number of the last batch. Before an undo, "
                     "restore the table to its version before the run: otherwise it silently "
                     "drops batches that it has already recorded",
                 )
@@ -87,10 +87,10 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"in batch {part}, the function of {request.pipeline.name} gets the records before the "
-        "skipped record again. The function repeats the writes of failed attempts, unless it "
-        "overwrites by key. If the function skips batch numbers that it has already processed, "
-        "rows are lost"
+        f"in batch {part}, the function of {request.pipeline.name} processes the records before "
+        "the skipped record a second time. The function then writes duplicates of what failed "
+        "attempts wrote, unless it overwrites by key. If the function skips batch numbers that it "
+        "has already processed, rows are lost"
     )
 
 
