@@ -348,7 +348,7 @@ SCENARIO = Scenario(
         MAX_FAILING_OPTION,
         Option(
             name="warm-up",
-            ask="How much time before and after the range do results depend on?",
+            ask="How much time before and after the range should the run also process?",
             help="Time before and after the range, such as 2h. The run also processes records from "
             "this time. Needed for joins, session windows, deduplication and functions with state.",
             metavar="DURATION",

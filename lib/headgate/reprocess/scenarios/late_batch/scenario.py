@@ -243,7 +243,8 @@ SCENARIO = Scenario(
         Option(
             name="input",
             ask="Which input do the late records belong to?",
-            help="Input topic of the late records (default: the only input).",
+            help="Input topic of the late records (default: the input in --late, or the only "
+            "input).",
             metavar="TOPIC",
         ),
         Option(
@@ -287,8 +288,8 @@ SCENARIO = Scenario(
         ),
         Option(
             name="accept-expired",
-            ask="Replace results although older records are past retention or left out?",
-            help="Replace results although older input records are past retention, or --scan "
+            ask="Replace results even if older records are past retention or left out?",
+            help="Replace results even if older input records are past retention, or --scan "
             "leaves records out. The new results lack these records. Results of touched keys "
             "whose records are all gone are deleted.",
             kind=Kind.FLAG,

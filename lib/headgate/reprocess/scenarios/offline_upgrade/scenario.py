@@ -90,7 +90,8 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="offline-upgrade",
     title="Offline upgrade",
-    what="Stop the pipeline, back up its state, start the checked new version and verify it.",
+    what="Stop the pipeline, back up its checkpoint or offsets, start the checked new version and "
+    "verify it.",
     build=build,
     options=OPTIONS,
     support={

@@ -160,7 +160,7 @@ _NEEDED = {
             ask=_PAUSES,
         ),
         note=(
-            "`KafkaStreams.pause()` works only inside a process. Without a `pause` command, "
+            "`KafkaStreams.pause()` pauses only one instance. Without a `pause` command, "
             "Headgate stops the application to pause it, and starts it to resume."
         ),
     ),

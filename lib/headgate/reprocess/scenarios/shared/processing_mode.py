@@ -30,9 +30,9 @@ AS = Option(
 MAX_RECORDS = Option(
     name="max-records",
     ask="How many records per batch of the stream at most?",
-    help="Maximum number of records in a batch of the stream (default: `maxOffsetsPerTrigger` "
-    "of the query, "
-    f"else {_AT_MOST}).",
+    help="Maximum number of records in a batch of the stream (default: `maxOffsetsPerTrigger` of "
+    f"the query or the records of {_RATE_SECONDS} seconds at --rate, whichever is smaller, else "
+    f"{_AT_MOST}).",
     kind=Kind.NUMBER,
     metavar="COUNT",
 )
