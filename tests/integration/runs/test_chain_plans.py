@@ -145,7 +145,7 @@ def test_who_is_excluded_and_who_reads_only_from_it_is_named(shop):
     )
     assert said(
         plan,
-        "billing: nothing. The pipeline keeps running and gets duplicates, because it reads only",
+        "billing: nothing. The pipeline keeps running and gets duplicates from counts, which also",
     )
     (blocker,) = shop.plan(to_earliest=True, exclude=["conts"]).blockers
     assert blocker == "conts isn't downstream of first. Downstream pipelines: counts, billing"

@@ -152,8 +152,8 @@ def _outputs(chain: Order, moves: Iterable[Move]) -> OutputEffects:
     run = [f"{m.member.name}: {_word(m)}. {text}" for m in moves for text in _joined(m.said)]
     run += [
         (
-            f"{name}: nothing. The pipeline keeps running and gets duplicates, because it reads "
-            f"only the output of {by}, which is excluded."
+            f"{name}: nothing. The pipeline keeps running and gets duplicates from {by}, which "
+            "also keeps running."
         )
         for name, by in chain.left_out.items()
     ]
