@@ -56,7 +56,7 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
     with closing(LiveInspector(registry, home)) as inspector:
         plan = build_plan("from-point", "billing", inspector, {"to-earliest": True})
         assert plan.can_apply
-        assert any(f"an open transaction includes offsets of {group} on {name}" in risk
+        assert any(f"an open transaction includes offsets of group {group} on {name}" in risk
                    for risk in plan.risks)  # fmt: skip
         for refuse in (
             lambda: prove_stopped(inspector, "billing", group=group),

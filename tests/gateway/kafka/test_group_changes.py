@@ -116,7 +116,10 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
         assert f"{one} (ongoing)" in refused.blockers[0]
         assert "--abort-transaction" in refused.blockers[0]
         wrong = build_plan("repair", "billing", applier, {"abort-transaction": ["nobody"]})
-        assert f"no open transaction nobody on the topics that {group} reads" in wrong.blockers[0]
+        assert (
+            f"no open transaction nobody on the topics that group {group} reads"
+            in wrong.blockers[0]
+        )
         plan = build_plan("repair", "billing", applier, {"abort-transaction": [one]})
         assert plan.can_apply, plan.blockers
         assert "isolation.level=read_committed never receive" in plan.risks[0]

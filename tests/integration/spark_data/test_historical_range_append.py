@@ -101,7 +101,7 @@ def test_a_killed_run_appends_each_result_once(
 
     wrong = (
         (f"kafka:{name}-none", "doesn't exist. Omit the option, or correct --to"),
-        (f"kafka:{source}", "so its results would become its input"),
+        (f"kafka:{source}", "so the results would become input of the pipeline"),
         ("/data/results", "--append: only available if --to is a topic"),
     )
     for to, said in wrong:

@@ -334,8 +334,8 @@ def test_what_is_wrong_is_a_blocker_before_the_run(shop):
     execute("ALTER TABLE results ALTER COLUMN total TYPE int8 USING 1")
     execute("ALTER TABLE results DROP CONSTRAINT results_window_start_customer_key")
     assert blockers() == [
-        "--to: public.results has no unique index whose columns the results have. Create a unique "
-        "index on the columns that identify a result, for example the key and the window"
+        "--to: public.results has no unique index whose columns are all in the results. Create a "
+        "unique index on the columns that identify a result, for example the key and the window"
     ]
     execute("CREATE UNIQUE INDEX ON results (customer, window_start)")
     assert blockers(0) == []

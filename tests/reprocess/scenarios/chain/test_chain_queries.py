@@ -99,8 +99,8 @@ def test_each_rewound_query_keeps_the_offsets_of_its_output():
 def test_a_blocker_names_no_option_that_a_chain_does_not_have():
     text = "q: the sink is unknown. Pass --sink or --sink-path"
     assert _own_options(text) == (
-        f"{text}. But chain doesn't have --sink, --sink-path. Either plan this pipeline "
-        "separately, or change what the chain does to it with --choose PIPELINE=CHOICE"
+        f"{text}. But `headgate plan chain` doesn't have --sink, --sink-path. Either plan this "
+        "pipeline separately, or change what the chain does to it with --choose PIPELINE=CHOICE"
     )
     fine = "q: choose skip with --choose, or use --to-earliest"
     assert _own_options(fine) == fine

@@ -225,7 +225,7 @@ def test_a_sample_says_so_and_estimates():
     ("change", "said"),
     [
         ({"readers": {"billing": True, "audit": False}}, "orders is also read by audit"),
-        ({"readers": {}}, "group billing of billing doesn't read orders"),
+        ({"readers": {}}, "group billing doesn't read orders, so billing doesn't process"),
         ({"running": Status.STOPPED}, "billing is stopped"),
         ({"retention": DAY}, "the oldest dead letters may expire before the run redrives"),
         (

@@ -196,7 +196,7 @@ RISKS = [
     (
         of_spark(),
         Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)),
-        "startingOffsets of bills is unknown",
+        "startingOffsets of the source of bills is unknown",
     ),
 ]
 

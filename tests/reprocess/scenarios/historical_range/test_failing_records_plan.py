@@ -78,7 +78,8 @@ def test_dead_letters_are_written_by_a_step_and_the_plan_says_what_lacks_them():
     assert isinstance(step, WriteDeadLetters)
     assert step.topics["orders"] == {"id": "2", "partitions": 0}, "the same offsets, other records"
     most, lack, twice, stay, old = found.risks(asked, grouped)
-    assert most.startswith("records at which the function fails go to letters. If more than 7")
+    assert most.startswith("records on which the query fails go to letters.")
+    assert most.endswith("If the query fails on more than 7 records, the run stops")
     assert lack.endswith("aggregations and deduplications are computed without them")
     assert twice.startswith("the run reads the range at least twice")
     assert "an undo leaves the dead letters" in stay

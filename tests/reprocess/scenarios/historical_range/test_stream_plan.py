@@ -123,7 +123,7 @@ def test_a_stream_says_its_batches_and_what_it_drops():
     assert "--input-from" not in job.arguments and "--from" in job.arguments
     assert made.risks[0].startswith("the input is complete: Headgate measured")
     assert any("as a stream, because you passed --as stream. The stream" in r for r in made.risks)
-    assert any(r.startswith("records older than the watermark are dropped") for r in made.risks)
+    assert any(r.startswith("Spark drops records older than the watermark") for r in made.risks)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,9 @@ def test_update_mode_needs_the_keys_of_a_result():
     made = plan(found, keys=["window", "city"], **{"as": "stream"})
     assert made.steps[0].stream["keys"] == ["window", "city"]
     assert made.steps[0].job().arguments[-4:] == ("--keys", "window", "--keys", "city")
-    assert any("The run keeps the last row of each key (city, window)" in r for r in made.risks)
+    assert any(
+        "The run keeps the last row of each key (columns: city, window)" in r for r in made.risks
+    )
     # As a batch, each result comes once anyway.
     assert plan(found).can_apply
 

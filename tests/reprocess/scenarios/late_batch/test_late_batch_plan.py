@@ -56,7 +56,7 @@ def test_lateness_reads_only_what_arrived_around_the_windows():
     assert plan.steps[0].offsets == {"orders": {"0": (20, 60), "1": (50, 50)}}
     assert plan.steps[0].late.known_offsets == {"orders": {"0": (0, 100), "1": (0, 50)}}
     assert plan.impact["total"] == 40
-    with pytest.raises(ScenarioError, match="the key columns have no time window"):
+    with pytest.raises(ScenarioError, match="must have exactly one stateful operator"):
         plan_of(Cluster(NO_TIME), TOTAL, lateness="1d")
     plan = plan_of(Cluster(), WINDOW, lateness="1d", duplicates=["value.id"])
     assert "with --lateness Headgate reads only a part" in plan.blockers[0]
@@ -168,7 +168,7 @@ def test_own_late_offsets_belong_to_their_topic():
 
 
 def test_a_total_without_windows_warns_of_the_state_that_lacks_the_records():
-    said = "the result lacks the late records again"
+    said = "this result lacks the late records again"
     assert any(said in risk for risk in plan_of(Cluster(NO_TIME), TOTAL).risks)
     assert not any(said in risk for risk in plan_of(Cluster(), WINDOW).risks)
 

@@ -210,7 +210,7 @@ def with_kind(name, kind):
         (
             replace(TABLE, unique=(frozenset({"note"}),)),
             MEASURED,
-            "--to: public.totals has no unique index whose columns the results have. Create",
+            "--to: public.totals has no unique index whose columns are all in the results. Create",
         ),
         (
             TABLE,

@@ -224,7 +224,7 @@ def test_an_application_that_has_run_before_or_has_more_outputs_is_refused():
     world.names = {"app2-counts-changelog", "app2-other-counts-changelog", "app-counts-changelog"}
     world.at["app2-other"] = {}
     (said,) = plan(world).blockers
-    assert "application app2 has topics app2-counts-changelog of an earlier run" in said
+    assert "application app2 already has topics app2-counts-changelog. Delete them" in said
     facts = StreamsApplication(
         application_id="app",
         described=True,

@@ -153,7 +153,7 @@ def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
     plan = repair_of(here)
     assert not plan.steps
     # Which files were read is not known any more, so new-checkpoint would not know where to begin.
-    assert "Use `headgate plan from-scratch`" in plan.blockers[0]
+    assert "Use `headgate plan from-scratch q`" in plan.blockers[0]
     assert plan.blockers[1].startswith("can be repaired once the other faults are fixed: `off")
 
 
@@ -180,13 +180,13 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
     store.mkdir()
     (said, *_) = repair_of(here).blockers
     assert said.startswith(f"can't be repaired: state/0/1 lacks file of version {last + 1},")
-    assert said.endswith("Use `headgate plan from-scratch`")
+    assert said.endswith("Use `headgate plan from-scratch q`")
     # Where only the newest file is gone, an older batch is whole.
     for file in (here.folder / "elsewhere").iterdir():
         if not file.name.lstrip(".").startswith(f"{last + 1}."):
             file.rename(store / file.name)
     (said, *_) = repair_of(here).blockers
-    assert said.endswith(f"Use `headgate plan rewind --batch {last - 1}`")
+    assert said.endswith(f"Use `headgate plan rewind q --batch {last - 1}`")
     sink = {"batch": last - 1, "sink": "kafka"}
     way = build_plan("rewind", "q", here.applier(), sink)
     assert not any("can't rewind to batch" in blocker for blocker in way.blockers)
@@ -209,7 +209,7 @@ def test_what_can_not_be_read_at_all_begins_from_scratch(recorded):
     for file in (folder / "offsets").iterdir():
         file.write_text("garbage")
     (said, *_) = repair_of(here).blockers
-    assert said.endswith("Use `headgate plan from-scratch`")
+    assert said.endswith("Use `headgate plan from-scratch q`")
     (folder / "metadata").unlink()
     (said, *_) = repair_of(here).blockers
     # No scenario takes a folder without `metadata` for a checkpoint: the id is what is needed.

@@ -291,7 +291,7 @@ TOLD = [
     (
         DriverStatus(Status.STOPPED, error="BOOM: this one"),
         None,
-        "the watch of q reported that its last run ended with `BOOM: this one`",
+        "the watch of q reported that the query ended with `BOOM: this one`",
     ),
     (
         DriverStatus(Status.UNKNOWN),

@@ -175,7 +175,7 @@ SCENARIO = Scenario(
         IGNORE,
         Option(
             name="allow-differences",
-            ask="Does the run succeed if the results differ?",
+            ask="Should the run succeed even if the results differ?",
             help="Report differences without failing the run (default: the run fails, exit 5).",
             kind=Kind.FLAG,
         ),
@@ -183,7 +183,7 @@ SCENARIO = Scenario(
     support={
         Engine.SPARK: needs(ENTRY_POINT),
         Engine.KAFKA_STREAMS: refused(
-            "Kafka Streams can't process a range as a batch: compare both jars with "
+            "Kafka Streams can't process a range of offsets as a batch: compare both jars with "
             "`headgate rehearse`"
         ),
         Engine.CONSUMER_GROUP: refused(

@@ -126,7 +126,7 @@ def _risks(
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         yield (
             "an undo doesn't restore the old offsets, because Headgate can't restore the state "
-            "that belongs to them"
+            "stores as they were at these offsets"
         )
     yield from end_risks(request)
     yield from time_risks(request)

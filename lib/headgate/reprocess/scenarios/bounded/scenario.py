@@ -1,4 +1,4 @@
-"""Bounded run: process up to the offsets that exist now, then stop."""
+"""Bounded run: process records up to the latest offsets at the start of the run, then stop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _COMMANDS = Condition(need="`start` and `stop` commands", ask=commands("start", 
 SCENARIO = Scenario(
     name="bounded",
     title="Bounded run",
-    what="Process up to the offsets that exist now, then stop.",
+    what="Process records up to the latest offsets at the start of the run, then stop the "
+    "pipeline.",
     build=build,
     options=(
         Option(
@@ -47,8 +48,8 @@ SCENARIO = Scenario(
         Option(
             name="time-limit",
             ask="Stop after how many seconds?",
-            help="Time limit in seconds (default: none). The run stops cleanly, and "
-            "`headgate resume` continues to the same offsets.",
+            help="Time limit in seconds (default: none). At the limit, the run stops cleanly. "
+            "`headgate resume` then continues to the same offsets.",
             kind=Kind.NUMBER,
             metavar="SECONDS",
         ),
@@ -71,13 +72,13 @@ SCENARIO = Scenario(
         ),
         Engine.KAFKA_STREAMS: needs(
             _COMMANDS,
-            note="Until Headgate stops the application, it also processes records that "
-            "arrive during the run.",
+            note="The application also processes records that arrive during the run, until "
+            "Headgate stops the application.",
         ),
         Engine.CONSUMER_GROUP: needs(
             _COMMANDS,
-            note="Until Headgate stops the group, it also processes records that "
-            "arrive during the run.",
+            note="The group also processes records that arrive during the run, until Headgate "
+            "stops the group.",
         ),
     },
 )

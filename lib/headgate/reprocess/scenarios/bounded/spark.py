@@ -101,7 +101,7 @@ def positions_of(position: QueryPosition) -> dict[tuple[str, int], int]:
 def _blockers(request: PlanRequest, found: Checkpoint, position: QueryPosition) -> Iterator[str]:
     yield from common.must_be_stopped(request.pipeline, request.inspector)
     if found.fixed:
-        yield f"Headgate can't restore {found.location}: {found.fixed}"
+        yield f"Headgate can't restore checkpoint {found.location}: {found.fixed}"
     others = [f"source {s.name}" for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
@@ -134,13 +134,14 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         )
     if request.version is not None and request.version.watermarks:
         yield (
-            "records older than the watermark are dropped, as in normal operation. Smaller "
-            "batches (--max-records, --rate) drop more records"
+            "Spark drops records older than the watermark, as in normal operation. With smaller "
+            "batches (--max-records, --rate), the watermark advances more often, so Spark may drop "
+            "more records"
         )
     if not request.inspector.spark_jobs.master().startswith("local"):
         yield (
-            f"the run uses {request.inspector.spark_jobs.master()}: its executors must be able to "
-            "import the query's code"
+            f"the run uses the Spark master {request.inspector.spark_jobs.master()}, whose "
+            "executors must be able to import the query's code"
         )
     yield from end_risks(request)
     yield from time_risks(request)

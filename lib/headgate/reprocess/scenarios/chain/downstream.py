@@ -119,7 +119,7 @@ def _lost(cuts: Cuts, replaced: Replacements, at: Mapping[TopicPart, int]) -> It
     if names is not None and unread:
         yield (
             f"the run skips {plural(unread, 'unread record')} of {names}. Unread records that "
-            "aren't rewritten are lost. Let the pipeline read them before the run"
+            "aren't rewritten are lost. Let the pipeline read all unread records before the run"
         )
 
 
@@ -141,7 +141,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     replaced = replaced_in(request.inspector, since)
     at = positions(replaced, commits)
     behind = left_behind(member.name, unread_before(replaced, at))
-    state = () if member.is_stateless else (_counts_twice("reset"),)
+    state = () if member.is_stateless else (_counts_twice(f"--choose {member.name}=reset"),)
     return Move(
         member=member,
         choice=Choice.SKIP,
@@ -171,7 +171,7 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
 def _counts_twice(instead: str) -> str:
     return (
         "the state includes the replaced records, so the rewritten records count twice. To "
-        f"avoid this, pass --choose with {instead}"
+        f"avoid this, pass {instead}"
     )
 
 
@@ -228,7 +228,8 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     replaced = replaced_in(request.inspector, _since(cuts))
     unknown = [part for part, r in sorted(replaced.items()) if part not in at and r.begin < r.end]
     behind = left_behind(member.name, unread_before(replaced, at))
-    state = () if member.is_stateless else (_counts_twice("rewind or reset"),)
+    instead = f"--choose {member.name}=rewind or --choose {member.name}=reset"
+    state = () if member.is_stateless else (_counts_twice(instead),)
     plan = _plan(request, member, found, cuts, (stop, skip, start_or_ask(stop)))
     return Move(
         member=member,
@@ -388,8 +389,8 @@ def _with_skip(plan: Plan, more: tuple[Step, ...]) -> Iterator[Step]:
 def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> Iterator[str]:
     if found.remote:
         yield (
-            f"checkpoint {found.location} is remote, and a chain can change offsets only in a "
-            f"local checkpoint. Pass --choose {member.name}=CHOICE with skip, reset or nothing"
+            f"checkpoint {found.location} is remote, and a chain can rewind or skip only with a "
+            f"local checkpoint. Pass --choose {member.name}=reset or --choose {member.name}=nothing"
         )
     if catch_up and member.pipeline.entry_point is None:
         yield (
@@ -401,6 +402,6 @@ def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> 
 def _run_risks(member: Member, catch_up: tuple[Step, ...]) -> Iterator[str]:
     if catch_up:
         yield (
-            f"the worker runs {member.pipeline.entry_point} with its own credentials, to process "
-            "records from before the target time. The results go to the query's own sink"
+            f"{member.pipeline.entry_point} runs with the worker's credentials, to process records "
+            "from before the target time. The results are written to the query's sink"
         )

@@ -102,8 +102,8 @@ def _own_options(text: str) -> str:
     if not found:
         return text
     return (
-        f"{text}. But chain doesn't have {name_list(found)}. Either plan this pipeline "
-        "separately, or change what the chain does to it with --choose PIPELINE=CHOICE"
+        f"{text}. But `headgate plan chain` doesn't have {name_list(found)}. Either plan this "
+        "pipeline separately, or change what the chain does to it with --choose PIPELINE=CHOICE"
     )
 
 
@@ -152,8 +152,8 @@ def _outputs(chain: Order, moves: Iterable[Move]) -> OutputEffects:
     run = [f"{m.member.name}: {_word(m)}. {text}" for m in moves for text in _joined(m.said)]
     run += [
         (
-            f"{name}: nothing. The pipeline keeps running. It reads only the output of {by}, which "
-            "is excluded and writes duplicates."
+            f"{name}: nothing. The pipeline keeps running and gets duplicates from {by}, which "
+            "also keeps running."
         )
         for name, by in chain.left_out.items()
     ]

@@ -129,10 +129,11 @@ def _with_duplicates(move: Move, twice: Mapping[str, str]) -> Move:
     found = sorted(move.member.reads & twice.keys())
     if not found:
         return move
-    names = name_list(sorted({twice[topic] for topic in found}))
+    writers = sorted({twice[topic] for topic in found})
+    keep = "keeps running and writes" if len(writers) == 1 else "keep running and write"
     counted = "" if move.member.is_stateless else ", and its state counts them twice"
     risk = (
-        f"{names} keeps running and writes duplicates to {name_list(found)}. {move.member.name} "
+        f"{name_list(writers)} {keep} duplicates to {name_list(found)}. {move.member.name} "
         f"processes the duplicates{counted}"
     )
     return replace(move, is_exact=False, risks=(*move.risks, risk))
@@ -184,9 +185,9 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
         others = sorted(set(links.writers_of(topic)) - writers)
         if others:
             yield (
-                f"{topic} also gets records from {name_list(others)}, which the chain doesn't "
-                f"rewrite. {name} would lose these records since the target time, or count them "
-                f"twice. Pass --choose {name}=nothing"
+                f"topic {topic} also gets records from {name_list(others)}, which the chain "
+                f"doesn't rewrite. If these records are from after the target time, {name} would "
+                f"lose them or count them twice. Pass --choose {name}=nothing"
             )
         elif len(writers) > 1:
             yield (

@@ -88,8 +88,8 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
         )
     if unknown := summary.count(Decision.NO_TARGET):
         yield (
-            f"{plural(unknown, 'record')} will not be redriven: no header says where they failed. "
-            "Use --to to choose a topic for these records"
+            f"{plural(unknown, 'record')} will not be redriven: no header has the source topic. "
+            "Use --to to choose a topic for such records"
         )
     for name, why in sorted(left.items()):
         yield (
@@ -131,8 +131,8 @@ def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterato
             )
         if own and targets and own not in groups:
             yield (
-                f"group {own} of {request.pipeline.name} doesn't read {name}, so the redriven "
-                "records stay unread"
+                f"group {own} doesn't read {name}, so {request.pipeline.name} doesn't process the "
+                "redriven records"
             )
 
 

@@ -111,7 +111,7 @@ def _left(seen: ResetFacts) -> dict[str, str]:
 def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
-        yield f"these topics are kept, because others may use them: {name_list(left)}"
+        yield f"these topics are kept, because other applications may use them: {name_list(left)}"
     if shapes and seen.wish.back_up:
         yield (
             f"an undo restores the records of {name_list(shapes)} from backup topics (prefix "

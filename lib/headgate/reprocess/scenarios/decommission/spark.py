@@ -92,12 +92,13 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
     yield from running(request) if group is None else group_blockers(request, group)
     if group is not None and group.type not in DELETABLE:
         yield (
-            f"Headgate can't delete and restore group {group.id} (type {group.type}). To keep the "
-            "group, remove `group` of this pipeline from headgate.toml"
+            f"an undo can't restore a group of type {group.type}, so Headgate doesn't delete group "
+            f"{group.id}. To decommission the query without the group, remove `group` of this "
+            "pipeline from headgate.toml"
         )
     yield from common.shared_checkpoint(request.pipeline, request.inspector)
     if found.fixed:
-        yield f"Headgate can't move {found.location} to backup: {found.fixed}"
+        yield f"Headgate can't move checkpoint {found.location} to backup: {found.fixed}"
 
 
 def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:

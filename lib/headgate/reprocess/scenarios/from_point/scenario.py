@@ -260,9 +260,9 @@ OPTIONS = (
     ),
     Option(
         name="past-retention",
-        ask="Start later if records at that time are past retention?",
-        help="If records at that time may be past retention in some partitions, start there at "
-        "the first remaining record (default: the plan is blocked).",
+        ask="Start later if records at the chosen time are past retention?",
+        help="If records at the chosen time may be past retention in a partition, start at the "
+        "first remaining record of the partition (default: the plan is blocked).",
         kind=Kind.FLAG,
         after=("to-datetime", "by-duration"),
     ),
@@ -282,7 +282,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="from-point",
     title="From an offset or time",
-    what="Restart at a time, an offset, a file of offsets, or another group's offsets.",
+    what="Restart at a time, an offset, offsets from a file, or another group's offsets.",
     build=build,
     options=OPTIONS,
     support={

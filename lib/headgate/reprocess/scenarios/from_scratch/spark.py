@@ -108,11 +108,11 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
     if found.remote:
         blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
-        blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {found.location}: {found.fixed}")
     blockers += [
-        f"{_name(source)} is declared with startingOffsets=latest. Without its checkpoint the "
+        f"{_name(source)} has startingOffsets=latest. Without a checkpoint, the "
         "query would start at the latest offset, not at the earliest. Use from-point with "
-        "--to-earliest: it writes the earliest offsets into the checkpoint"
+        "--to-earliest: it writes the earliest offsets into a new checkpoint"
         for source in _kafka_sources(request.version)
         if _starts(source) == "latest"
     ]
@@ -146,7 +146,7 @@ def _risks(
         risks.append(
             f"startingOffsets of {of} is unknown. If it is latest (Spark's default), the query "
             "reprocesses nothing and skips unread records. Use from-point with --to-earliest: it "
-            "writes the earliest offsets into the checkpoint"
+            "writes the earliest offsets into a new checkpoint"
         )
     if pipeline.commands.status is None:
         risks.append(
@@ -181,4 +181,6 @@ def _starts(source: Source) -> str | None:
 
 
 def _name(source: Source) -> str:
-    return ", ".join(source.topics) or f"source {source.position}"
+    if source.topics:
+        return f"the source of {', '.join(source.topics)}"
+    return f"source {source.position}"

@@ -30,8 +30,8 @@ def append_blockers(request: PlanRequest, topic: str) -> list[str]:
     sources = request.version.sources if request.version else None
     if any(topic in source.topics for source in sources or ()):
         return [
-            f"--to: {request.pipeline.name} reads topic {topic}, so its results would become its "
-            "input. Pass another topic"
+            f"--to: {request.pipeline.name} reads topic {topic}, so the results would become input "
+            "of the pipeline. Pass another topic"
         ]
     if request.inspector.dead_letters.may_write([topic]).get(topic) is False:
         return [

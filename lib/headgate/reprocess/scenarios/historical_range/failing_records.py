@@ -1,4 +1,4 @@
-"""Records at which the function fails: the run stops, or writes them to a dead letter topic."""
+"""Records on which the query fails: the run stops, or writes them to a dead letter topic."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LARGEST_BY_DEFAULT, _NO_LIMIT = 1048588, 2**63 - 1
 
 FAILING_TO = Option(
     name="failing-to",
-    ask="Which dead letter topic gets the records at which the function fails?",
-    help="Existing dead letter topic for the records at which the function fails. The run "
-    "processes all other records (default: the first failing record stops the run).",
+    ask="Which dead letter topic gets the records on which the query fails?",
+    help="Existing dead letter topic for the records on which the query fails. The run processes "
+    "all other records (default: the first failing record stops the run).",
     metavar="TOPIC",
 )
 MAX_FAILING_OPTION = Option(
@@ -70,12 +70,12 @@ class FailingTo:
             return []
         name = self.topic.name
         found = [
-            f"records at which the function fails go to {name}. If more than {self.most} records "
-            "fail, the run stops",
+            f"records on which the query fails go to {name}. If the query fails on more than "
+            f"{self.most} records, the run stops",
             _LACK_IN_STATE if version.stateful else _LACK,
             "the run reads the range at least twice: first to find the failing records, then to "
-            "process the other records. Once a record fails, the search reads one partition after "
-            "another. The function is called several times for the same record",
+            "process the other records. Once a record fails, the run searches one partition after "
+            "another, and processes the same record several times",
             f"an undo leaves the dead letters in {name}",
         ]
         shapes = request.inspector.kafka.shapes([name, *self.inputs])
@@ -90,7 +90,7 @@ class FailingTo:
             return own
         name = self.topic.name
         more = OutputEffects(
-            run=(f"Records on which the query's function fails are written to {name}.",),
+            run=(f"Records on which the query fails are written to {name}.",),
             undo=(f"An undo leaves the dead letters in {name}.",),
         )
         return own.joined(more)
@@ -114,9 +114,9 @@ def _limit_risks(name: str, shape: TopicShape, inputs: Sequence[TopicShape]) -> 
     # Topics without limits of their own have the same one, the broker's.
     if limits[0] < needed and any(_LARGEST in s.configs for s in (shape, *inputs)):
         yield (
-            f"a dead letter has up to {HEADERS} bytes of headers more than its record, and {name} "
-            f"rejects records of more than {limits[0]} bytes: a failing record with a larger dead "
-            f"letter stops the run. Set `{_LARGEST}` of {name} to {needed}"
+            f"headers make a dead letter up to {HEADERS} bytes larger than its record, and {name} "
+            f"rejects records of more than {limits[0]} bytes: a larger dead letter stops the run. "
+            f"Set `{_LARGEST}` of {name} to {needed}"
         )
 
 

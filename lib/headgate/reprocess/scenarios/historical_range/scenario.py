@@ -309,8 +309,9 @@ SCENARIO = Scenario(
             name="keys",
             ask="Which columns identify a result?",
             help="Key column of a result. If --to is a table, results replace the rows with the "
-            "same keys. If the run is a stream in update mode, it keeps only the last row of each "
-            "key, and the column can be value.FIELD, a field of JSON in value. Can be repeated.",
+            "same keys. For a stream in update mode, the run keeps only the last row of each key. "
+            "In this case, value.FIELD is also possible (a field of JSON in value). Can be "
+            "repeated.",
             kind=Kind.MANY,
             metavar="COLUMN",
         ),
@@ -347,9 +348,9 @@ SCENARIO = Scenario(
         MAX_FAILING_OPTION,
         Option(
             name="warm-up",
-            ask="How much time before and after the range do results depend on?",
-            help="Time before and after the range, such as 2h: the run also processes these "
-            "records. Needed for joins, session windows, deduplication and functions with state.",
+            ask="How much time before and after the range should the run also process?",
+            help="Time before and after the range, such as 2h. The run also processes records from "
+            "this time. Needed for joins, session windows, deduplication and functions with state.",
             metavar="DURATION",
         ),
         Option(

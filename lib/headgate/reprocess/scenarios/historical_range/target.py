@@ -102,8 +102,8 @@ def _topic(
             undo=(f"An undo deletes topic {name}.",),
         ),
         risks=(
-            f"{name} is complete only after the run: consumers should wait for the end of the "
-            "run. A resumed run recreates the topic and writes all results again",
+            f"topic {name} is complete only after the run: consumers should wait for the end of "
+            "the run. A resumed run recreates the topic and writes all results again",
         ),
     )
 

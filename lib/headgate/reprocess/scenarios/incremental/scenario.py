@@ -130,7 +130,7 @@ _WHEN = "schedule"
 SCENARIO = Scenario(
     name="incremental",
     title="Scheduled runs",
-    what="Process unread records at each tick of a schedule, then stop.",
+    what="Process unread records at each tick of a schedule, then stop the pipeline.",
     build=build,
     options=(
         Option(

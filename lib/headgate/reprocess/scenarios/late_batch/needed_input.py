@@ -47,9 +47,10 @@ def needed_input(
     if times is None:
         if given is not None:
             raise ScenarioError(
-                "--lateness: the key columns have no time window, so Headgate can't limit the "
-                "records to read. Add the window's column with --keys or --time-column, or omit "
-                "--lateness"
+                "--lateness: to limit the records to read, the query must have exactly one "
+                "stateful operator, with a time window on the watermark's column, and the window "
+                "must be a key column. Add the window's column with --keys or --time-column, or "
+                "omit --lateness"
             )
         return NeededInput(offsets=known, expired=_cut(topics))
     start, until = times
@@ -143,8 +144,8 @@ def expired_blockers(
         return []
     found = [
         f"--scan leaves out {plural(count, 'earlier offset')} of {name}: new results would lack "
-        "their records, and results of only these records would be deleted. Include them, or pass "
-        "--accept-expired"
+        "their records, and results of touched keys that have only these records would be deleted. "
+        "Include the offsets, or pass --accept-expired"
         for name, count in left_out(topics, known)
     ]
     for name in needed.expired:

@@ -64,13 +64,13 @@ def risks_of(
         )
     risks += [
         f"--scan leaves out {plural(count, 'earlier offset')} of {name}: the new results lack "
-        "their records, and results of touched keys with only these records are deleted"
+        "their records, and results of touched keys that have only these records are deleted"
         for name, count in left_out(topics, known)
     ]
     risks += [
         f"the first {past_retention(topics[name])} offsets of {name} are past retention: the new "
-        "results lack their records, and results of touched keys with only these records are "
-        "deleted"
+        "results lack their records, and results of touched keys that have only these records "
+        "are deleted"
         for name in needed.expired
     ]
     risks += [
@@ -78,13 +78,12 @@ def risks_of(
     ]
     if newer := newer_records(topics, known):
         risks.append(
-            f"{plural(newer, 'record')} arrived after the processed offsets. The new results don't "
-            "include them"
+            f"the new results don't include {plural(newer, 'record')} after the processed offsets"
         )
     if _keeps_totals(version):
         risks.append(
             f"the state of {request.pipeline.name} doesn't include the late records. When the "
-            "query next writes a result of one of these keys, the result lacks the late records "
+            "query next writes a result of a touched key, this result lacks the late records "
             "again. Then run late-batch again"
         )
     risks += common.topic_risks(topics)
@@ -92,11 +91,11 @@ def risks_of(
 
 
 def _touched(touch: LateTouch) -> str:
-    of = f" in {plural(touch.pairs, 'window')}" if touch.time else ""
+    of = f" and {plural(touch.pairs, 'window')} of these keys" if touch.time else ""
     share = f" ({100 * touch.touched_rows / touch.rows:.3g} %)" if touch.rows else ""
     return (
-        f"the late records belong to {plural(touch.keys, 'key')}{of}. {touch.touched_rows} of "
-        f"{plural(touch.rows, 'result')}{share} are replaced"
+        f"the late records belong to {plural(touch.keys, 'key')} (the touched keys){of}. "
+        f"{touch.touched_rows} of {plural(touch.rows, 'result')}{share} are replaced or deleted"
     )
 
 

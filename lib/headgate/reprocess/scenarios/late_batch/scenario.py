@@ -222,7 +222,7 @@ SCENARIO = Scenario(
             name="to",
             ask="Which folder or table has the results to replace?",
             help="Absolute path of the folder with the results, or jdbc:NAME.TABLE for a table of "
-            "the database [jdbc.NAME].",
+            "the database under [jdbc.NAME] in headgate.toml.",
             metavar="FOLDER|jdbc:NAME.TABLE",
             required=True,
         ),
@@ -243,14 +243,15 @@ SCENARIO = Scenario(
         Option(
             name="input",
             ask="Which input do the late records belong to?",
-            help="Input topic of the late records (default: the only input).",
+            help="Input topic of the late records (default: the input in --late, or the only "
+            "input).",
             metavar="TOPIC",
         ),
         Option(
             name="duplicates",
             ask="How are duplicate records detected?",
-            help="How duplicates are detected: none, offsets (default), key, or JSON fields of "
-            "the value.",
+            help="How duplicates are detected: by offsets (default), by key, by JSON fields of the "
+            "value (value.FIELD), or not at all (none).",
             kind=Kind.MANY,
             metavar="none|offsets|key|value.FIELD",
         ),
@@ -278,7 +279,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name=OLDEST,
-            ask="Since which transaction of the database do written rows make the run fail?",
+            ask="From which database transaction on must the run not replace rows?",
             help="Number of the first transaction whose rows the run must not replace (default: "
             "the oldest transaction that is open when the plan is made). Only for a table.",
             kind=Kind.NUMBER,
@@ -287,8 +288,8 @@ SCENARIO = Scenario(
         ),
         Option(
             name="accept-expired",
-            ask="Replace results although older records are past retention or left out?",
-            help="Replace results although older input records are past retention, or --scan "
+            ask="Replace results even if older records are past retention or left out?",
+            help="Replace results even if older input records are past retention, or --scan "
             "leaves records out. The new results lack these records. Results of touched keys "
             "whose records are all gone are deleted.",
             kind=Kind.FLAG,

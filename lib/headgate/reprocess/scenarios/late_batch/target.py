@@ -135,8 +135,8 @@ def target_of(
 def _rewritten_risk(touch: LateTouch) -> str:
     return (
         f"the run rewrites {touch.touched_files} of {plural(touch.files, 'file')} "
-        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and links the other files into "
-        "the new folder"
+        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and hard-links the other files "
+        "into the new folder"
     )
 
 
@@ -187,8 +187,8 @@ def unique_keys(
 
 def _no_index(table: DatabaseTable) -> str:
     return (
-        f"--to: {table.title} has no unique index whose columns the results have. Create a unique "
-        "index on the columns that identify a result, for example the key and the window"
+        f"--to: {table.title} has no unique index whose columns are all in the results. Create a "
+        "unique index on the columns that identify a result, for example the key and the window"
     )
 
 
@@ -234,6 +234,7 @@ def _table_risks(
         f"rows of the touched keys for which the run has no new result are deleted from {title}",
         f"if another program, such as {pipeline}, writes rows of the touched keys after this plan "
         "was made, the run fails and changes nothing. The same applies to a transaction that was "
-        "open at that time. Stop the program, plan again, and start it after the run",
+        "open when the plan was made. Stop the program, plan again, and restart the program after "
+        "the run",
         *table_risks(table, columns),
     ]

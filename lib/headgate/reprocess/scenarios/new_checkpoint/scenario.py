@@ -72,10 +72,10 @@ def _export_risks(folder: str | None) -> list[str]:
     if folder is None:
         return []
     return [
-        "the new version must use transformWithState with the initialState "
-        f"spark.read.parquet('{folder}/operator-0'), grouped by its key columns. Its "
-        "handleInitialState must accept each row. Spark reads the initial state only in the "
-        "first batch, so the first start must use this version",
+        f"the new version must pass spark.read.parquet('{folder}/operator-0'), grouped by the key "
+        "columns, to transformWithState as initialState. Its handleInitialState must accept each "
+        "row. Spark reads the initial state only in the first batch, so the first start must use "
+        "this version",
     ]
 
 

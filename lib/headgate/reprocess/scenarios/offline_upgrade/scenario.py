@@ -74,7 +74,7 @@ OPTIONS = (
         name="fail-on",
         ask="Which outcomes fail the check?",
         help="Outcomes that fail the check, separated by commas (default "
-        f"{','.join(FAIL_ON)}). With none, the check never fails.",
+        f"{','.join(FAIL_ON)}). With `none`, the check never fails.",
         metavar="LIST",
         engines=_JUDGED,
     ),
@@ -90,7 +90,8 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="offline-upgrade",
     title="Offline upgrade",
-    what="Stop the pipeline, back up its state, start the checked new version and verify it.",
+    what="Stop the pipeline, back up its checkpoint or offsets, start the checked new version and "
+    "verify it.",
     build=build,
     options=OPTIONS,
     support={

@@ -39,7 +39,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     if found.remote:
         blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
-        blockers.append(f"Headgate can't restore {found.location}: {found.fixed}")
+        blockers.append(f"Headgate can't restore checkpoint {found.location}: {found.fixed}")
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
@@ -187,7 +187,8 @@ def _risks(pipeline: Pipeline) -> Iterator[str]:
     if not _can_be_told(pipeline):
         yield (
             "Headgate can't verify that the running version is the checked version: no source "
-            "reports it. Register the query's `watch`, or `evidence` such as its UI or event log"
+            "reports the running version. Register the query's `watch`, or `evidence` such as its "
+            "UI or event log"
         )
     yield (
         "after a rollback the sink keeps the new version's output. The old version writes the "

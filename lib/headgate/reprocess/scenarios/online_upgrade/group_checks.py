@@ -161,8 +161,8 @@ def _streams_blockers(request: PlanRequest, pair: Pair, application: str) -> Ite
     if left or committed(inspector, application):
         what = f"topics {name_list(left)}" if left else "committed offsets"
         yield (
-            f"application {application} has {what} of an earlier run. Delete them with `headgate "
-            f"plan decommission {pair.new.name}`, or choose a new application.id"
+            f"application {application} already has {what}. Delete them with `headgate plan "
+            f"decommission {pair.new.name}`, or choose a new application.id"
         )
     told = topology({}, request.version, old, inspector.kafka.group(old))
     if told.loops:
@@ -213,7 +213,7 @@ def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
     if wrong is None:
         yield (
             f"Headgate doesn't know the schema of {pair.shadow} yet. Before the switch, the run "
-            "compares the fields of JSON results"
+            "compares the fields of the JSON results of both versions"
         )
     elif wrong and not _consumers(inspector, pair):
         yield (

@@ -100,9 +100,9 @@ OPTIONS = (
         name="start-at",
         ask="Where does the new application start?",
         help=(
-            "First offsets of the new application: earliest (default) rebuilds its state from all "
-            "records of the inputs, committed starts with empty state at the old version's "
-            "committed offsets."
+            "First offsets of the new application: earliest (default) to rebuild its state from "
+            "all records of the inputs, or committed to start with empty state at the old "
+            "version's committed offsets."
         ),
         kind=Kind.CHOICE,
         choices=(groups.EARLIEST, groups.COMMITTED),
@@ -130,8 +130,8 @@ OPTIONS = (
     ),
     Option(
         name="allow-differences",
-        ask="Switch although the results differ?",
-        help="Switch although the results differ (default: the run ends before the switch).",
+        ask="Switch even if the results differ?",
+        help="Switch even if the results differ (default: the run ends before the switch).",
         kind=Kind.FLAG,
     ),
     Option(
@@ -154,7 +154,7 @@ OPTIONS = (
         name="fail-on",
         ask="Which outcomes fail the check?",
         help="Outcomes that fail the check, separated by commas (default "
-        f"{','.join(FAIL_ON)}). With none, the check never fails.",
+        f"{','.join(FAIL_ON)}). With `none`, the check never fails.",
         metavar="LIST",
         engines=_SPARK,
     ),

@@ -160,7 +160,7 @@ _NEEDED = {
             ask=_PAUSES,
         ),
         note=(
-            "`KafkaStreams.pause()` works only inside a process. Without a `pause` command, "
+            "`KafkaStreams.pause()` pauses only one instance. Without a `pause` command, "
             "Headgate stops the application to pause it, and starts it to resume."
         ),
     ),
@@ -181,8 +181,8 @@ SCENARIO = Scenario(
         Option(
             name="resume",
             ask="Resume a paused pipeline?",
-            help="Resume instead of pausing. An undo of the run that paused (`headgate undo RUN`) "
-            "does the same.",
+            help="Resume instead of pausing. An undo of the run that paused the pipeline "
+            "(`headgate undo RUN`) does the same.",
             kind=Kind.FLAG,
         ),
     ),

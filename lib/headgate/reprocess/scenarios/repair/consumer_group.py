@@ -42,11 +42,11 @@ def build(request: PlanRequest) -> Plan:
         if unread := common.unread_logs(topics):
             return request.block(*unread)
         if waits := repair_transactions.blocking(request, topics):
-            return request.block(f"the committed offsets of {group} need no repair. {waits}")
+            return request.block(f"the committed offsets of group {group} need no repair. {waits}")
         left = f". The group also has offsets of deleted topics: {', '.join(gone)}" if gone else ""
         return request.block(
-            f"there is nothing to repair: every committed offset of {group} is between the "
-            f"earliest and the latest offset{left}"
+            f"there is nothing to repair: every committed offset of group {group} is between "
+            f"the earliest and the latest offset{left}"
         )
     beyond = str(request.options.get("beyond", ""))
     known = request.known(topics) if astray.beyond else {}

@@ -26,7 +26,7 @@ def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str
         open_ = ", ".join(sorted(found)[:_SHOWN]) or "none"
         return request.block(
             f"--abort-transaction: no open transaction {', '.join(unknown)} on the topics that "
-            f"{request.pipeline.group} reads. Open transactions: {open_}"
+            f"group {request.pipeline.group} reads. Open transactions: {open_}"
         )
     wanted = [found[name] for name in dict.fromkeys(named)]
     facts = topic_facts(topics)

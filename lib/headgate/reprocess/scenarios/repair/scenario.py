@@ -31,7 +31,8 @@ OPTIONS = (
         name="uncommitted",
         ask="Remove the uncommitted batch, even if the batch looks intact?",
         help=(
-            "Also remove an uncommitted batch that looks intact, if the query fails on this batch."
+            "Also remove an uncommitted batch that looks intact. Use this if the query fails on "
+            "this batch."
         ),
         kind=Kind.FLAG,
         engines=_SPARK,
@@ -46,7 +47,7 @@ OPTIONS = (
     ),
     Option(
         name="beyond",
-        ask="Where to start if a committed offset is after the latest offset?",
+        ask="Where should the group start if a committed offset is after the latest offset?",
         help="If a committed offset is after the latest offset, start at: beginning (the topic "
         "was recreated), end (the newest records were lost), or last-known (last position in "
         "the journal or in the worker's checks).",

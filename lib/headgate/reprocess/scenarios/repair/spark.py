@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, replace
 
 from headgate.errors import EvidenceError, HeadgateError
@@ -166,13 +167,14 @@ def _way(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -
     """Return what gets over a flaw; a scenario that can't read what is left is none."""
     if issue.scenario is None:
         return None
+    name = shlex.quote(request.pipeline.name)
     if issue.scenario == _REWIND:
         batch = _whole_batch(request.inspector, found)
         if batch is not None:
-            return f"{_REWIND} --batch {batch}"
+            return f"{_REWIND} {name} --batch {batch}"
     elif _has_steps(request, issue.scenario):
-        return issue.scenario
-    return _SCRATCH if _has_steps(request, _SCRATCH) else None
+        return f"{issue.scenario} {name}"
+    return f"{_SCRATCH} {name}" if _has_steps(request, _SCRATCH) else None
 
 
 def _whole_batch(inspector: Inspector, found: CheckpointFiles) -> int | None:
@@ -213,7 +215,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles) 
             "and its checkpoint has no `metadata`. Register a status command"
         )
     if readable is not None and readable.fixed:
-        blockers.append(f"Headgate can't replace {found.location}: {readable.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {found.location}: {readable.fixed}")
     return blockers
 
 

@@ -85,8 +85,8 @@ def unknown(request: PlanRequest) -> str | None:
     if facts.application_id not in (None, request.pipeline.group):
         return (
             f"the stored version of {request.pipeline.name} has application.id "
-            f"{facts.application_id}, but headgate.toml has {request.pipeline.group}. Capture a "
-            f"version of {request.pipeline.group}"
+            f"{facts.application_id}, but `group` in headgate.toml is {request.pipeline.group}. "
+            f"Capture a version of {request.pipeline.group}"
         )
     return None
 
@@ -224,10 +224,10 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.loose:
         yield (
             "Headgate doesn't know whether the code sets the number of partitions of "
-            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If so, the "
-            "recreated topic has its current number of partitions. If not, the topic and the "
-            "changelogs downstream get the number of the largest upstream topic. The run "
-            "reports the numbers"
+            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If so, such "
+            "a topic is recreated with its current number of partitions. If not, the topic and "
+            "the changelogs downstream get as many partitions as the upstream topic with the most "
+            "partitions. The run reports the numbers"
         )
 
 

@@ -156,7 +156,7 @@ def _blockers(
             "remove the batch with `headgate plan repair`"
         )
     if found.fixed:
-        blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {found.location}: {found.fixed}")
     return blockers
 
 

@@ -92,7 +92,8 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
             elif part.end is not None and at > part.end:
                 yield (
                     f"batch {batch.number} ended at offset {at} of {location}, but the latest "
-                    f"offset is {part.end}: the topic was recreated. Use from-scratch or from-point"
+                    f"offset is {part.end}: the topic was recreated or lost records. Use "
+                    "from-scratch or from-point"
                 )
 
 

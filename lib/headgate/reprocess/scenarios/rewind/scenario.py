@@ -214,7 +214,7 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     if at.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
     elif at.fixed:
-        blockers.append(f"Headgate can't replace {at.location}: {at.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {at.location}: {at.fixed}")
     blockers += [f"can't rewind to batch {batch.number}: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
         blockers.append(
@@ -248,8 +248,8 @@ def _risks(request: PlanRequest, found: _Found) -> list[str]:
         risks.append(
             f"{request.pipeline.name} has no status command: only new batches in the checkpoint "
             "show whether the query runs. Register a status command. If the Spark session stays "
-            "open after the query, the session may still write to the old state for a minute: "
-            "stop the whole application"
+            "open after the query has stopped, the session may still write to the old state for a "
+            "minute: stop the whole application"
         )
     return risks
 
@@ -280,7 +280,7 @@ OPTIONS = (
     Option(
         name=POINT,
         ask="Which restore point should the query rewind to?",
-        help="Id of the restore point to rewind to; `headgate restore-points` lists them.",
+        help="Id of the restore point to rewind to; `headgate restore-points` lists the ids.",
         metavar="ID",
         one_of=_WHEN,
         required=True,

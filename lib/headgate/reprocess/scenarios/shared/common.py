@@ -96,9 +96,9 @@ def group_risks(group: Group) -> list[str]:
         )
     if group.pending:
         risks.append(
-            f"an open transaction includes offsets of {group.id} on {name_list(group.pending)}. "
-            f"If the transaction is still open {PENDING_SECONDS:.0f} s after the stop, the run "
-            "fails"
+            f"an open transaction includes offsets of group {group.id} on "
+            f"{name_list(group.pending)}. If the transaction is still open "
+            f"{PENDING_SECONDS:.0f} s after the stop, the run fails"
         )
     return risks
 

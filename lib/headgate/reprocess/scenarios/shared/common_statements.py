@@ -38,10 +38,7 @@ REFILLS = says(
 NEW = says(
     Fact.NEW_OUTPUTS,
     run="Results are written to new outputs. The old outputs don't change.",
-    undo=(
-        "An undo keeps the new outputs. The old outputs lack the new results until you "
-        "reprocess the records."
-    ),
+    undo="An undo keeps the new outputs, but doesn't copy their results to the old outputs.",
 )
 
 # A Spark query whose undo restores a checkpoint of before.
@@ -197,7 +194,7 @@ NEW_FORM = says(
 )
 
 CHAIN = (
-    says(run="{name} writes its results since the target time to {to} a second time."),
+    says(run="{name} writes the results since the target time to {to} a second time."),
     says(
         run="Downstream pipelines that skip the replaced records process each rewritten record "
         "once."

@@ -149,9 +149,9 @@ def table_risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> l
     title, columns = table.title, list(columns)
     risks = [
         f"while rows are replaced, other writers of {title} wait. SELECT statements don't wait",
-        f"for an undo, {table.schema}.headgate_before_RUN has the old rows, and "
-        "headgate_after_RUN has the keys of the new rows. Drop both tables once you no longer need "
-        "the undo",
+        f"for an undo, {table.schema}.headgate_before_RUN (RUN is the run id) has the old rows, "
+        "and headgate_after_RUN has the keys of the new rows. Headgate drops both tables together "
+        "with old snapshots (`headgate runs --clean`)",
     ]
     if written := [c["name"] for c in columns if c["form"] == "local-time"]:
         risks.append(

@@ -112,7 +112,7 @@ def _theirs(
     """Yield the other applications that claim a topic, each with the reason."""
     for other, proof in sorted(proven.items()):
         if other != application:
-            yield other, f"the topic belongs to {other}: {proof}"
+            yield other, f"the topic belongs to application {other}: {proof}"
     for other in sorted(_ids(around)):
         longer = len(other) > len(application) and topic.startswith(f"{other}-")
         if longer and other not in proven:

@@ -29,8 +29,8 @@ INTERMEDIATE_TOPICS = Option(
 INTERNAL_TOPICS = Option(
     name="internal-topics",
     ask="Which internal topics should be deleted?",
-    help="Internal topics to delete, even if no evidence shows their owner (default: all that "
-    "the application evidently owns).",
+    help="Internal topics to delete, even if no evidence shows their owner (default: all "
+    "topics that evidence shows to be the application's).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
     engines=_STREAMS,
@@ -53,7 +53,8 @@ BACK_UP = Option(
 CLEARED = Option(
     name="local-state-cleared",
     ask="On which instances did you clear local state by hand?",
-    help="Instance with local state that you cleared by hand (not verified); can be repeated.",
+    help="Instance whose local state you cleared by hand (Headgate doesn't verify this); can be "
+    "repeated.",
     kind=Kind.MANY,
     metavar="INSTANCE",
     engines=_STREAMS,

@@ -106,8 +106,9 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
         picked = wanted is None or topic in wanted
         if one.claim is Claim.CONTESTED and picked:
             yield (
-                f"{topic} isn't deleted, because others may use it: {one.why}. To continue, pass "
-                "only the other topics with --internal-topics"
+                f"{topic} can't be deleted, because other applications or consumers may use it: "
+                f"{one.why}. To continue, pass only the other internal topics with "
+                "--internal-topics"
             )
         elif one.claim is Claim.FOREIGN and wanted is not None and picked:
             yield (
@@ -166,8 +167,8 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     if seen.wish.target is None:
         yield (
             f"no input topic is selected: offsets of {name_list(read) or 'all inputs'} don't "
-            "change, and earlier records are missing in the results. Select topics with "
-            "--input-topics"
+            "change, and records before these offsets are missing in the results. Select topics "
+            "with --input-topics"
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
         yield (
@@ -179,8 +180,8 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
             yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
     if not seen.topology.is_told:
         yield (
-            "the topology is unknown. Headgate finds the topics that the application reads, "
-            "writes and owns only by offsets and names"
+            "the topology is unknown. Headgate uses only offsets and names to find the topics that "
+            "the application reads, writes and owns"
         )
 
 
@@ -210,7 +211,8 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
             f"the records of {name_list(seen.deleted)} are permanently lost. An undo recreates "
-            "the topics empty, without the old state. To keep the state, pass --back-up-internal"
+            "the topics empty, without the old state. If an undo should restore the state, pass "
+            "--back-up-internal"
         )
     if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return

@@ -98,8 +98,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.BY_BATCH,
                 undo="The old files and `_spark_metadata` of a file sink are restored. Files "
-                "written since are moved to a backup folder. A Delta or Iceberg table keeps the "
-                "rows that were written since the run.",
+                "written since the run are moved to a backup folder. A Delta or Iceberg table "
+                "keeps the rows that were written since the run.",
             ),
             replace(said.STAYS, unless=frozenset({Fact.BY_BATCH})),
             said.SAME_AGAIN,

@@ -45,7 +45,7 @@ OPTIONS = (
     ),
     Option(
         name="output-topics",
-        ask="Which topics does the pipeline write?",
+        ask="Which topics does the pipeline write to?",
         help="Names of the output topics. Needed only if no stored version shows them.",
         kind=Kind.MANY,
         metavar="TOPIC,...",
@@ -54,7 +54,7 @@ OPTIONS = (
     ),
     Option(
         name="back-up-outputs",
-        ask="Back up the records, so that an undo can restore them?",
+        ask="Back up the records of the output topics, so that an undo can restore them?",
         help="Copy the records of the output topics to backup topics before the run deletes them; "
         "an undo restores them.",
         kind=Kind.FLAG,
@@ -63,7 +63,7 @@ OPTIONS = (
     ),
     Option(
         name="new-suffix",
-        ask="Which suffix should the names of new outputs get?",
+        ask="Which suffix should the names of new output topics get?",
         help="Suffix of the names of new output topics (default -new).",
         metavar="TEXT",
         engines=_ENGINES,

@@ -30,9 +30,9 @@ AS = Option(
 MAX_RECORDS = Option(
     name="max-records",
     ask="How many records per batch of the stream at most?",
-    help="Maximum number of records in a batch of the stream (default: `maxOffsetsPerTrigger` "
-    "of the query, "
-    f"else {_AT_MOST}).",
+    help="Maximum number of records in a batch of the stream (default: `maxOffsetsPerTrigger` of "
+    f"the query or the records of {_RATE_SECONDS} seconds at --rate, whichever is smaller, else "
+    f"{_AT_MOST}).",
     kind=Kind.NUMBER,
     metavar="COUNT",
 )
@@ -70,15 +70,16 @@ class ProcessingMode:
         ]
         if version.watermarks and version.stateful:
             found.append(
-                "records older than the watermark are dropped, as in the running query. The "
-                "run counts them. Smaller batches drop more records"
+                "Spark drops records older than the watermark, as in the running query. The run "
+                "counts the dropped records. With smaller batches, the watermark advances more "
+                "often, so Spark may drop more records"
             )
         if rate := self.stream.get("rate"):
             found.append(rate_risk(rate, self.stream["max_records"]))
         if self.stream["keys"]:
             found.append(
                 f"{self._emits()}. The run keeps the last row of each key "
-                f"({name_list(self.stream['keys'])})"
+                f"(columns: {name_list(self.stream['keys'])})"
             )
         elif self.output_mode == "complete":
             found.append("in complete mode, the results are the rows of the last batch")

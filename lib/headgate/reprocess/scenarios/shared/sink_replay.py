@@ -170,8 +170,8 @@ def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     """Return the blocker of a table that drops numbers whichever query writes them."""
     return (
         f"the {sink.title}{f' {location}' if location else ''} has already recorded {again}, and "
-        "silently drops these batch numbers, whatever the query id. Restore the table to its "
-        "version before these batches, or write to another table"
+        "silently drops repeated batch numbers, whatever the query id. Restore the table to its "
+        f"version before {again}, or write to another table"
     )
 
 
@@ -181,8 +181,8 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
         return SinkPlan(
             blockers=(
                 f"{table} has recorded the query's id with its last batch, and silently drops "
-                f"{again} when they are reprocessed. Restore the table to its version before "
-                f"these batches. Or pass --new-query-id: the table then gets the rows of {again} "
+                f"{again} on reprocessing. Restore the table to its version before "
+                f"{again}. Or pass --new-query-id: the table then gets the rows of {again} "
                 "twice",
             )
         )
@@ -213,8 +213,8 @@ def _kafka(
     risks = [
         f"{topic} keeps the records that {again} wrote, and gets the reprocessed results after "
         "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
-        f"({spans(topic, written)}). The run records the final ranges. A consumer group that "
-        "hasn't read the old records can skip them with `headgate plan skip-records`"
+        f"({spans(topic, written)}). The run records the final offset ranges. A consumer group "
+        "that hasn't read the old records can skip them with `headgate plan skip-records`"
     ]
     groups = request.inspector.kafka.topic_readers([topic]).get(topic, {})
     if readers := sorted(g for g in groups if g != request.pipeline.group):

@@ -170,7 +170,7 @@ def _blockers(
     if found.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
     elif wish.to is None and found.fixed:
-        blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {found.location}: {found.fixed}")
     if wish.rehearse and request.pipeline.entry_point is None:
         blockers.append(
             "--rehearse: headgate.toml sets no `entry_point` for this pipeline. Add it, or omit "

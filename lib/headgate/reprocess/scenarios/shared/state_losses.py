@@ -52,7 +52,7 @@ class Loss:
 
 _NEVER = (
     "Loss: {what} will be dropped and never emitted. If later records reopen them, the results "
-    "lack the dropped records."
+    "lack the earlier records."
 )
 _NEVER_FROM = (
     "Loss: {what} will be recomputed only from records from {point} on. Without such records, "
@@ -102,8 +102,8 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         many="buffered rows",
         continues="Loss: {what} will never match later rows.",
         begins=(
-            "Loss: {what} will be dropped. Rows from before {point} never match later rows; matches"
-            " among rows from {point} on are emitted again."
+            "Loss: {what} will be dropped. Rows from before {point} never match later rows. "
+            "Matches among rows from {point} on are emitted again."
         ),
     ),
     (Holder.OUTER_JOIN, Mode.APPEND): Loss(

@@ -106,8 +106,8 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
-            "if the application failed within the range, it has already processed the skipped "
-            "records before the failed record. The state includes these records, unless the "
+            "if the application failed on a record inside the range, it has already processed the "
+            "earlier records of the range. The state includes these records, unless the "
             "application uses exactly-once processing"
         )
     return tuple(risks)

@@ -40,7 +40,7 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
         case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
             return SkipSink(
                 risks=(
-                    f"the {sink.title} records the number of the last batch. Before an undo, "
+                    f"the {sink.title} stores the number of the last batch. Before an undo, "
                     "restore the table to its version before the run: otherwise it silently "
                     "drops batches that it has already recorded",
                 )
@@ -69,8 +69,9 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     if found.later:
         return SkipSink(
             blockers=(
-                f"{location} already has batch {found.later[0]}, which the checkpoint doesn't "
-                "have: the record is not the cause of the failure. Use `headgate plan repair`",
+                f"the file sink {location} already has batch {found.later[0]}, which the "
+                "checkpoint doesn't have: the record is not the cause of the failure. Use "
+                "`headgate plan repair`",
             )
         )
     return SkipSink(
@@ -86,10 +87,10 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"in batch {part}, the function of {request.pipeline.name} gets the records before the "
-        "skipped record again. The function repeats the writes of failed attempts, unless it "
-        "overwrites by key. If the function skips batch numbers that it has already processed, "
-        "rows are lost"
+        f"in batch {part}, the function of {request.pipeline.name} processes the records before "
+        "the skipped record a second time. The function then writes duplicates of what failed "
+        "attempts wrote, unless it overwrites by key. If the function skips batch numbers that it "
+        "has already processed, rows are lost"
     )
 
 

@@ -236,7 +236,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     pipeline, inspector = request.pipeline, request.inspector
     blockers = common.must_be_stopped(pipeline, inspector)
     if at.fixed:
-        blockers.append(f"Headgate can't replace {at.location}: {at.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {at.location}: {at.fixed}")
     missing = inspector.checkpoints.rewind(at.location, cut.done).missing
     blockers += [f"can't rewind to batch {cut.done}: {m}" for m in missing]
     if cut.part is None:
@@ -288,8 +288,8 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
     )
     if told.error:
         return (
-            f"the watch of {name} reported that its last run ended with `{told.error}`. Check "
-            "that this record is the cause"
+            f"the watch of {name} reported that the query ended with `{told.error}`. Check that "
+            "this record is the cause"
         )
     if cut.begun is None:
         return (
