@@ -84,7 +84,10 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "repeated.",
 )
 @click.option(
-    "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."
+    "--with-credentials",
+    is_flag=True,
+    help="Pass this shell's environment variables with credentials to the query (default: "
+    "removed).",
 )
 @click.option(
     "--scratch",
@@ -125,8 +128,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 @click.option(
     "--sample-from",
     metavar="PIPELINE",
-    help="Without a checkpoint: sample the newest records of the input topics, on the cluster of "
-    "PIPELINE.",
+    help="Without a checkpoint: use the newest records of the input topics, read from the Kafka "
+    "cluster of PIPELINE.",
 )
 @click.option(
     "--disagreements",

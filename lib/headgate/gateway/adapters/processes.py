@@ -101,7 +101,7 @@ class ProcessAdapter:
         who, waited = self._context.ask(word, request), 0.0
         if who is None:
             self._context.note(
-                f"{request}. Then confirm the step here, or run: "
+                f"{request}. Then confirm the step on the Runs page of the console, or run: "
                 f"headgate confirm {self._context.run}"
             )
         while who is None:
