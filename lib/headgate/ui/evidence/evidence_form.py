@@ -48,8 +48,8 @@ HINTS = {
     "`headgate capture`, or a zipped folder. Several files form one version.",
     How.FOLDER: "Upload a checkpoint, a rolling event log, or several files of one version.",
     How.ADDRESS: "Address of a Spark UI or History Server, such as `http://driver:4040`. "
-    "headgate.toml must allow this address. Or choose a checkpoint or other evidence that is "
-    "registered in headgate.toml.",
+    "`evidence` of a pipeline in headgate.toml must have this address, or `allowed_hosts` the host. "
+    "Or choose a checkpoint or other evidence that is registered in headgate.toml.",
 }
 PLACEHOLDER = (
     "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"
