@@ -107,9 +107,9 @@ class ProcessAdapter:
         while who is None:
             if waited >= PERSON_SECONDS:
                 raise RefusedError(
-                    f"nobody confirmed the manual step within a day: {request}. Resume the run (if "
-                    "it was rolled back, plan the scenario again), then confirm the step with "
-                    "`headgate confirm RUN`"
+                    f"nobody confirmed the manual step within a day: {request}. Resume the run, "
+                    "then confirm the step with `headgate confirm RUN`. If the run was rolled "
+                    "back, plan the scenario again"
                 )
             self._context.pause(_LOOK)
             waited, who = waited + _LOOK, self._context.ask(word, request)
