@@ -141,7 +141,7 @@ def _repaired(back: RollbackTrial) -> str:
             return f"The old version runs after you delete {removed}{again}"
         case EngineOutcome.REFUSES:
             return f"The old version also fails after {removed} was deleted from the copy"
-    return f"The start of the old version without {removed} in the copy had no result"
+    return f"After {removed} was deleted from the copy, the start of the old version had no result"
 
 
 def original_words(found: Untouched) -> str:
