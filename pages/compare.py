@@ -36,7 +36,7 @@ from headgate.views.scene.scene import Lens
 from headgate.views.scene.topology import sketch_topology
 
 _LOWER = 116.0
-"""Pixels by which the canvas is lower than on the Topology page: verdict and rehearsal."""
+"""Pixels by which the canvas is shorter than on the Topology page, for verdict and rehearsal."""
 OLD, NEW = "Before: the version that runs", "After: the version to deploy"
 
 

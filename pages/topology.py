@@ -127,8 +127,8 @@ def _nothing_yet(context: Context, pipeline: str | None) -> None:
     else:
         said = markup.empty(
             f"No version of {pipeline} is stored yet",
-            "Every minute, the worker reads the evidence in headgate.toml. It stores a version "
-            "after the first completed batch. Until then, paste or upload evidence.",
+            "Every minute, the worker reads the evidence in headgate.toml and stores new versions "
+            "(Spark: after the first completed batch). Until then, paste or upload evidence.",
         )
     st.html(said)
     _, middle, _ = st.columns([1, 2.2, 1])

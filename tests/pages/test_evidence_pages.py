@@ -67,7 +67,7 @@ def test_text_that_is_nothing_is_one_sentence_that_lists_what_was_tried(open_pag
     assert not at.exception
     (error,) = at.error
     said = error.value.replace("\\", "")
-    assert said.startswith("pasted text isn't evidence. Tried as: explain text")
+    assert said.startswith("pasted text isn't evidence. Formats tried: explain text")
     assert at.button(key=TopologyKey.UPLOAD_SHOW).disabled
 
 

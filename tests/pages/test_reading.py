@@ -93,4 +93,4 @@ def test_one_file_of_no_known_kind_spoils_no_others(tmp_path):
     assert [p.words for p in found.pieces] == ["simple explain, 1 query plan", None]
     assert found.left_out == (f"{bad} isn't evidence",)
     alone = survey_evidence([str(bad)])
-    assert alone.version is None and "Tried as: explain text" in (alone.problem or "")
+    assert alone.version is None and "Formats tried: explain text" in (alone.problem or "")

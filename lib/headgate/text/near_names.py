@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 LONGEST = 100
-"""Most characters of a compared name: the time grows with the square of the length."""
+"""Maximum length of a compared name: the time grows with the square of the length."""
 _ALIKE = 0.6
 
 

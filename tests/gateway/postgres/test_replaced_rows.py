@@ -239,7 +239,7 @@ def test_a_url_of_the_driver_is_read_as_libpq_takes_it():
         "options": "-csearch_path=s,public", "user": "u", "password": "p", "connect_timeout": 10,
         "application_name": "headgate",
     }  # fmt: skip
-    with pytest.raises(RefusedError, match="with the parameter gssEncMode"):
+    with pytest.raises(RefusedError, match="`url` has the parameter gssEncMode"):
         connection_arguments("shop", {"url": "jdbc:postgresql://a/b?gssEncMode=x"})
 
 

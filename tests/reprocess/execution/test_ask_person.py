@@ -57,7 +57,8 @@ def test_the_run_goes_on_when_it_is_confirmed_and_the_query_shows_itself(lab):
     here.execute(run, plan)
     assert [word for word, _ in here.person.asked] == ["start"] * 5
     assert here.person.asked[0][1] == "Start q"
-    assert "Start q. Then confirm the step here, or run: headgate confirm" in " ".join(here.notes)
+    said = "confirm the step on the Runs page of the console, or run: headgate confirm"
+    assert f"Start q. Then {said}" in " ".join(here.notes)
     assert "ann confirmed: Start q" in here.notes
 
 

@@ -51,7 +51,7 @@ def test_what_is_nowhere(wrong, said, context):
 def test_a_single_file_of_no_known_kind_lists_what_was_tried(tmp_path):
     file = tmp_path / "query.py"
     file.write_text("import os\n")
-    with pytest.raises(EvidenceError, match=r"Tried as: explain text, .*version file"):
+    with pytest.raises(EvidenceError, match=r"Formats tried: explain text, .*version file"):
         read_version([str(file)])
     with pytest.raises(EvidenceError, match="contains no evidence"):
         read_version([str(tmp_path)])

@@ -149,7 +149,10 @@ def test_inputs_that_are_removed_missing_or_ignored_count_as_changed(repo):
     assert changes()[0]["views"] == ("changed", "sql/a.sql changed")
     repo.commit()
     repo.file("README.md", "y")
-    assert changes()[0]["views"] == ("changed", "the input sql/**/*.sql matches no file")
+    assert changes()[0]["views"] == (
+        "changed",
+        "the pattern sql/**/*.sql in `inputs` matches no file",
+    )
 
 
 def test_a_file_that_the_code_names_is_an_input(repo):

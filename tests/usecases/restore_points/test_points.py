@@ -235,7 +235,7 @@ def test_a_point_that_does_not_fit_beside_one_in_use_removes_none(tmp_path):
     run = used_by_run(context, made[0])
     writer.size = 40_000
     writer.add()
-    with pytest.raises(StepError, match=f"Wait for {run}, or raise `max_size`"):
+    with pytest.raises(StepError, match=f"Wait for the end of run {run}, or raise `max_size`"):
         make_point(context, "q")
     assert [row.id for row in list_points(context, "q").points] == [made[1].id, made[0].id]
     assert [damage(p, {}) for p in made] == [None, None]

@@ -59,7 +59,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="Maximum records per batch from each Kafka source.",
+    help="Maximum records: per batch from each Kafka source (Spark), or unread in all input topics "
+    "together (Kafka Streams).",
 )
 @click.option(
     "--timeout",
@@ -84,7 +85,10 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "repeated.",
 )
 @click.option(
-    "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."
+    "--with-credentials",
+    is_flag=True,
+    help="Pass this shell's environment variables with credentials to the query (default: "
+    "removed).",
 )
 @click.option(
     "--scratch",
@@ -125,8 +129,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 @click.option(
     "--sample-from",
     metavar="PIPELINE",
-    help="Without a checkpoint: sample the newest records of the input topics, on the cluster of "
-    "PIPELINE.",
+    help="Without a checkpoint: use the newest records of the input topics, read from the Kafka "
+    "cluster of PIPELINE.",
 )
 @click.option(
     "--disagreements",

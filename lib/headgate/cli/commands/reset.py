@@ -100,7 +100,8 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--local-state-cleared",
     multiple=True,
     metavar="INSTANCE",
-    help="Confirm that you deleted the local state of INSTANCE. Headgate can't verify this.",
+    help="Instance, such as a host name, whose local state you deleted; can be repeated. Headgate "
+    "can't verify this.",
 )
 @click.option("--execute", is_flag=True, help="Run the reset (default: only show the plan).")
 @click.option("--dry-run", is_flag=True, help="Only show the plan (the default).")

@@ -70,7 +70,7 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
         say(
             f"{plural(len(found.points), 'restore point')}: {size(found.held_bytes)} on disk now, "
             f"up to {size(found.bytes)} after Spark deletes shared files "
-            f"(limit {size(found.max_bytes)})"
+            f"(max_size: {size(found.max_bytes)})"
         )
     for id, why in found.unreadable.items():
         say(f"Restore point {id} exists, but can't be read: {why}")
@@ -117,7 +117,7 @@ def kafka_text(row: PointRow) -> str:
     """Return whether Kafka still holds the records after the point."""
     if row.in_kafka is None:
         why = f" ({row.kafka})" if row.kafka else ""
-        return f"records after this point in Kafka: unknown{why}"
+        return f"unknown whether Kafka still has all records after this point{why}"
     if row.in_kafka:
-        return "records after this point still in Kafka"
-    return f"records after this point lost: {row.kafka}"
+        return "Kafka still has all records after this point"
+    return f"Kafka no longer has all records after this point: {row.kafka}"

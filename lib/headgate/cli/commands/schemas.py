@@ -52,7 +52,8 @@ _subject = click.option("--subject", metavar="NAME",
                         help="Subject in the registry (default: the subject in headgate.toml, else "
                         "TOPIC-value, or TOPIC-key with --key).")  # fmt: skip
 _schema = click.option("--schema", "files", multiple=True, callback=_files, metavar="TOPIC=FILE",
-                       help="Schema file for the topic; can be repeated.")  # fmt: skip
+                       help="Schema file to use for TOPIC instead of the registry; can be "
+                       "repeated.")  # fmt: skip
 _fail = click.option(
     "--fail-on",
     "closing",

@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 EXPORTS = ("mermaid", "dot", "graphml", "svg", "png", "openlineage")
 STDOUT = "-"
 WIDE = 1000
-"""Columns without a terminal: tables are wide enough not to break names for `grep`."""
+"""Columns of a table if the output isn't a terminal: names stay whole, so `grep` finds them."""
 
 
 def theme_option() -> Callable[[F], F]:

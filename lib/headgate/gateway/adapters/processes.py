@@ -101,15 +101,15 @@ class ProcessAdapter:
         who, waited = self._context.ask(word, request), 0.0
         if who is None:
             self._context.note(
-                f"{request}. Then confirm the step here, or run: "
+                f"{request}. Then confirm the step on the Runs page of the console, or run: "
                 f"headgate confirm {self._context.run}"
             )
         while who is None:
             if waited >= PERSON_SECONDS:
                 raise RefusedError(
-                    f"nobody confirmed the manual step within a day: {request}. Resume the run (if "
-                    "it was rolled back, plan the scenario again), then confirm the step with "
-                    "`headgate confirm RUN`"
+                    f"nobody confirmed the manual step within a day: {request}. Resume the run, "
+                    "then confirm the step with `headgate confirm RUN`. If the run was rolled "
+                    "back, plan the scenario again"
                 )
             self._context.pause(_LOOK)
             waited, who = waited + _LOOK, self._context.ask(word, request)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 PATIENCE_S = 5.0
-"""How long a pipe with a name is waited for; it may have no writer."""
+"""Seconds to wait for data from a named pipe, which may have no writer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from headgate.gateway.files.addresses import without_secret
 from headgate.text.secrets import mask_text
 
 CONNECT, ANSWER, WHOLE = 6.0, 30.0, 300.0
-"""Seconds: until it connects, until it says something more, until the answer is whole."""
+"""Timeouts in seconds: for the connection, for each next part, for the whole response."""
 _LARGEST = 64 << 20
 _CHUNK = 256 << 10
 _REDIRECTS = 3

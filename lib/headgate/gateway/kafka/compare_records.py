@@ -14,7 +14,7 @@ from headgate.model.output_comparison import ComparedColumn, OutputComparison, S
 from headgate.reprocess.ports.kafka import TopicWindow
 
 MOST_RECORDS = 500_000
-"""How many records of a window are kept in memory."""
+"""Maximum number of results that a comparison keeps in memory."""
 _SAMPLES = 20
 _NO_FIELD = object()
 Row = Mapping[str, Any]

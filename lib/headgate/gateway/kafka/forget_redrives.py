@@ -36,7 +36,7 @@ def forget(kafka: Kafka, dead_letters: str, ledger: Ledger, retry_topic: str) ->
             raise RefusedError(
                 f"retry topic {retry_topic} also has records from dead letter topic "
                 f"{topic}. The undo would delete these records. If nobody needs the "
-                f"records, delete {retry_topic} yourself"
+                f"records, delete topic {retry_topic}, then undo the run again"
             )
         marks.put(partition, offset, redriven=False)
     failed: list[Failed] = []

@@ -153,8 +153,8 @@ def stable_spans(kafka: Kafka, topic: str, partitions: Iterable[int]) -> tuple[S
         end = ends.get(part.number)
         if part.begin is None or end is None:
             raise StepError(
-                f"the earliest and latest offset of {topic}[{part.number}] are unknown. Check that "
-                "the partition has a leader"
+                f"the earliest and latest offsets of {topic}[{part.number}] are unknown. Check "
+                "that the partition has a leader"
             )
         spans.append(Span(topic=topic, partition=part.number, begin=min(part.begin, end), end=end))
     return tuple(spans)

@@ -13,7 +13,7 @@ from headgate.model.cluster import Topic
 from headgate.text.numbers import plural
 
 _PARTITIONS, _RECORDS = 3, 25
-"""A sample is the newest records of the fullest partitions of a topic."""
+"""A sample has the newest 25 records of each of the 3 largest partitions of a topic."""
 
 
 def on_disk(kafka: Kafka, topics: Mapping[str, Topic]) -> dict[str, float]:

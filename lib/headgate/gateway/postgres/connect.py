@@ -126,7 +126,7 @@ def _parameter(name: str, key: str, value: str) -> dict[str, str]:
     if key in _OF_ROWS:
         return {}
     raise RefusedError(
-        f"[jdbc.{name}]: Headgate can't write to a table with the parameter {key} in `url`. "
+        f"[jdbc.{name}]: `url` has the parameter {key}, with which Headgate can't write to tables. "
         "Declare the database a second time without this parameter"
     )
 

@@ -73,7 +73,7 @@ def describe_table(connection: Any, database: str, name: str) -> DatabaseTable |
     obstacles = (
         (kind not in "rp", f"{title} is {_KINDS.get(kind, 'not a table')}: pass a table"),
         (hidden, f"row security hides rows of {title} from this user: use a user with BYPASSRLS"),
-        (standby, f"database {database} is a standby that can't be written: use its primary"),
+        (standby, f"database {database} is a read-only standby: use the primary"),
         (rules, f"{title} has rules: PostgreSQL can't upsert into this table. Drop the rules"),
         (
             parent,

@@ -160,8 +160,9 @@ def _keep_and_delete(connection: Any, sql: Statement) -> tuple[int, int]:
     ).rowcount
     if deleted != expected:
         raise StepError(
-            f"the run deleted {deleted} of {plural(expected, 'row')} of {sql.change.title}: a "
-            "trigger changes or keeps rows. Headgate rolled the transaction back"
+            f"the run deleted only {deleted} of {plural(expected, 'row')} of {sql.change.title}: a "
+            "trigger changes rows or prevents deletions. Headgate rolled the transaction back. "
+            "Disable the trigger, then resume the run"
         )
     return kept - deleted, deleted
 
@@ -209,9 +210,9 @@ def _check_unchanged(connection: Any, sql: Statement) -> None:
     ).fetchone()
     if count:
         raise RefusedError(
-            f"{plural(count, 'row')} of {sql.change.title} that the run would replace changed "
-            f"after the plan was made, or in a transaction that was open then, for example "
-            f"{sample}. Stop the program that writes to this table, then run `headgate plan` again"
+            f"{plural(count, 'row')} of {sql.change.title} that the run would replace may have "
+            f"changed after the plan was made, for example {sample}. Stop the program that writes "
+            "to this table, then run `headgate plan` again"
         )
 
 
@@ -233,12 +234,12 @@ def _check_touched(connection: Any, sql: Statement) -> None:
         )
     ).fetchone()
     if other:
-        todo = "Add the columns of --keys to this unique index"
+        todo = "Add the columns of --keys to the table's unique index"
         if set(sql.change.touched_by) <= set(sql.change.keys):
             todo = "No late record has this key. Run `headgate plan` again"
         raise RefusedError(
             f"a result would overwrite a row of another key in {sql.change.title} ({other[0]}). "
-            f"Its unique columns are {keys}. {todo}"
+            f"The unique columns of this table are {keys}. {todo}"
         )
 
 

@@ -41,8 +41,8 @@ def is_restored(connection: Any, change: TableChange) -> bool:
 
 def _gone(change: TableChange, name: str) -> str:
     return (
-        f"table {change.schema}.{name} of the run no longer exists, so Headgate can't restore its "
-        f"rows. Restore {change.title} from a backup"
+        f"table {change.schema}.{name} of the run no longer exists, so Headgate can't restore the "
+        f"rows of {change.title}. Restore {change.title} from a backup"
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 SETTINGS = "HEADGATE_IVY_SETTINGS"
-"""Names an Ivy settings file, for example one with a mirror."""
+"""Environment variable with the path of an Ivy settings file, for example one with a mirror."""
 PARTS = ("spark", "broker", "streams", "delta", "jdbc")
 """The configurations of `ivy.xml`, each a folder of jars."""
 

@@ -14,7 +14,7 @@ from headgate.text.numbers import size
 
 _LOOK_S = 1.0
 _SESSION, _RSS = 3, 21
-"""Fields of /proc/PID/stat after the program's name (proc(5) counts them from 1, and from PID)."""
+"""Indexes of two fields in /proc/PID/stat: 0 is the first field after the program's name."""
 
 
 @dataclass

@@ -17,9 +17,9 @@ from headgate.text.secrets import mask_text
 
 T = TypeVar("T")
 ANSWER = 8.0
-"""Seconds until the registry must have begun to answer, and go on with it."""
+"""Timeout in seconds for the first part and for each next part of a response."""
 WHOLE = 20.0
-"""Seconds until an answer must be there as a whole."""
+"""Timeout in seconds for the whole response."""
 MOST_REFERENCES = 200
 _ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 _UNKNOWN = "Unknown Schema Registry Error"

@@ -78,7 +78,8 @@ def export(
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
     if short:
         raise StepError(
-            f"the row count of {', '.join(short)} in {into} differs from the row count of the state"
+            f"the export to {into} is incomplete: rows of the state are missing in "
+            f"{', '.join(short)}"
         )
     manifest = {
         "schema": 1,

@@ -16,6 +16,7 @@ from headgate.gateway.kafka.read_records import arrived
 from headgate.parse.spark.event_log.gather import Keep
 from headgate.parse.spark.event_log.read import MOST_REPORTS
 from headgate.parse.spark.watch.read import Watched, WatchReader
+from headgate.text.numbers import plural
 
 TOPIC = "kafka:"
 _SECONDS = 30.0
@@ -66,8 +67,8 @@ class WatchTopic:
         if not left:
             return found
         said = (
-            f"{self._name}: too many new records, so Headgate did not read the newest {left} "
-            "records"
+            f"{self._name}: Headgate stopped reading after {_SECONDS:.0f} s or "
+            f"{_MOST_BYTES >> 20} MiB and ignores the newest {plural(left, 'record')}"
         )
         return replace(found, log=replace(found.log, warnings=(*found.log.warnings, said)))
 

@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("name")
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument(
-        "--entry-point", help="entry point (module:function) of `start` (default: v1)"
+        "--entry-point", help="entry point (module:function) that `start` runs (default: v1)"
     )
     given = parser.parse_args()
     if given.do in ("deploy", "rollback"):

@@ -13,7 +13,7 @@ from headgate.ui.shared.cached_reads import Comparison
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import CompareKey, Param
 
-HELP = "Declare that a removed and an added node are the same thing under a new name."
+HELP = "Declare that an added node is a removed node under a new name."
 WIDTH = 440
 """Width in pixels: the ends of generated names distinguish them."""
 _KINDS = {
@@ -57,8 +57,8 @@ def _ask(found: Comparison) -> None:
     if not kinds:
         st.html(
             markup.quiet(
-                "No rename is possible. Both versions need something with a name, of the same "
-                "kind: a source, a state store or an operator."
+                "No rename is possible. A rename needs a named source in both versions, or a named "
+                "state store or a named operator in both."
             )
         )
         return

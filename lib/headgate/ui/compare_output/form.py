@@ -14,8 +14,8 @@ from headgate.usecases.outputs.compare_outputs import compare_request
 
 _ADDRESS = "A path, kafka:TOPIC, kafka:TOPIC@FROM..TO or jdbc:NAME.TABLE"
 _FORMS = (
-    "`kafka:TOPIC@FROM..TO` reads the records from FROM (an offset or a time) up to, but without, "
-    "TO. `jdbc:NAME.TABLE` reads a table of the database `[jdbc.NAME]` in headgate.toml."
+    "`kafka:TOPIC@FROM..TO` reads the records from FROM (an offset or a time) to TO, excluding TO. "
+    "`jdbc:NAME.TABLE` reads a table of the database `[jdbc.NAME]` in headgate.toml."
 )
 _KEYS = "Columns that identify a row, separated by commas."
 _IGNORE = "Columns that aren't compared, separated by commas."

@@ -84,8 +84,8 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
         column_config={
             "Lag": st.column_config.NumberColumn(
                 format="localized",
-                help="Latest offset minus the consumer's position, in offsets. At most this many "
-                "records are unread.",
+                help="Latest offset minus committed offset (Spark: offset in the checkpoint). At "
+                "most this many records are unread.",
             ),
             "Partitions": st.column_config.NumberColumn(width="small"),
         },

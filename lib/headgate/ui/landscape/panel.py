@@ -34,7 +34,7 @@ from headgate.views.scene.scene import LOOK_WORDS, Look, Sketch
 LISTED = 40
 LISTED_NAMES = 12
 SHOWN_PARTITIONS = 60
-"""Most bars that can be distinguished in the panel."""
+"""Maximum number of bars that can be distinguished in the panel."""
 
 
 def landscape_panel(

@@ -135,7 +135,7 @@ def _proof(found: Untouched, address: str) -> str:
     what = (
         f"`{address}` is unchanged: {files}."
         if found.is_unchanged
-        else f"Another process changed `{address}` during the rehearsal: {files}."
+        else f"Another process changed `{address}` ({files}) during the rehearsal."
     )
     names = ", ".join(found.changed[:_ROWS])
     rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]

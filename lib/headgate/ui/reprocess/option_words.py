@@ -33,7 +33,7 @@ _EXAMPLES = {
     "LIST": "refuses,silently_wrong",
     "TEXT": "text",
     "TOPIC": "topic name",
-    "source|TOPIC": "source, or orders-retry",
+    "source|TOPIC": "source or orders-retry",
     "PARTITION,...": "0 2",
     "COLUMN": "city",
     "MODULE:FUNCTION": "sales.orders:build",

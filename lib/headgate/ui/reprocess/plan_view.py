@@ -26,7 +26,7 @@ MOVES = frozenset({"offsets", "moves"})
 SENTENCES = 6
 """Risks and blockers that are shown without a click."""
 LONGEST = 1_500
-"""Most characters of a value that are shown; the saved plan has the whole value."""
+"""Maximum length of a shown value; the saved plan has the whole value."""
 OPENERS = frozenset(
     (
         "a",
@@ -44,7 +44,7 @@ OPENERS = frozenset(
         "whoever",
     )
 )
-"""First words that aren't names, so that a sentence can begin with a capital letter."""
+"""First words of a sentence that get a capital letter; other first words can be names."""
 
 
 def plan_verdict(plan: Plan) -> None:

@@ -50,7 +50,7 @@ def disk_use(found: PointList) -> str:
     """Return what the points hold on disk, and their limit."""
     return (
         f"{size(found.held_bytes)} on disk, up to {size(found.bytes)} after Spark deletes shared "
-        f"files (limit {size(found.max_bytes)})"
+        f"files (max_size: {size(found.max_bytes)})"
     )
 
 

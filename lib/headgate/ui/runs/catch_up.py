@@ -71,14 +71,14 @@ def _begin(call: Callable[[], T]) -> _Asked[T]:
 EVERY = 3.0
 """Seconds between two updates."""
 PATIENCE = 2.0
-"""Most seconds that an update can delay the page: without Kafka, reading takes longer."""
+"""Maximum seconds that an update delays the page: without Kafka, reading takes longer."""
 _KEPT = 10
-"""Updates that a rate is computed from: the last half minute."""
+"""Number of updates that a rate is computed from: the last half minute."""
 
 
 def catch_up(context: Context, detail: RunDetail) -> None:
     """Show what is read again, at which rate, and for how long still."""
-    st.html(markup.section("Progress since the run"))
+    st.html(markup.section("Progress since the end of the run"))
     st.fragment(_look, run_every=EVERY)(context, detail)
 
 

@@ -11,7 +11,7 @@ from headgate.ui.shared.keys import CompareKey, Param, TopologyKey
 from headgate.usecases.context import Context
 
 OF_A_PIPELINE = (*Param, TopologyKey.VERSION, CompareKey.BEFORE, CompareKey.AFTER)
-"""Query parameters that mean something for one pipeline only."""
+"""Query parameters that apply to one pipeline only."""
 
 
 def pick_pipeline(context: Context, key: str) -> str | None:

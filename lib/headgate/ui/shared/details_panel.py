@@ -44,7 +44,7 @@ WORDS = {
     "written_by": "Written by", "read_by": "Read by", "global": "Global",
     "writes_from": "From sub-topology", "reads_into": "To sub-topology", "read": "Read",
 }  # fmt: skip
-"""Labels of the contract's detail names; other names are shown unchanged."""
+"""Labels of a node's details by name; names without a label are shown unchanged."""
 LONG_LIST = 12
 
 

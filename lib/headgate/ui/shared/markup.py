@@ -9,7 +9,7 @@ from headgate.views.scene.scene import STATUS_WORDS, Status
 
 Rows = Iterable[tuple[str, object]]
 LONG_NAME = 24
-"""Most characters of a fixed-width name beside its title."""
+"""Maximum length of a fixed-width name that is shown beside its title."""
 WRAPS = (("long", 150), ("longer", 200))
 """Characters from which a verdict wraps at 1280 and at 1680 pixels."""
 

@@ -18,9 +18,9 @@ from headgate.errors import EvidenceError, HeadgateError, UnreachableError
 
 T = TypeVar("T")
 SMALL = 4 << 20
-"""Most bytes that are read in this process: a separate process takes a second to start."""
+"""Up to this many bytes are read in this process: a separate process takes a second to start."""
 COUNTED = 8 << 30
-"""Most bytes for which the sizes of a folder's files are summed."""
+"""Above this total, the sizes of a folder's files aren't summed further, in bytes."""
 LONGEST = 600
 """Seconds after which reading is stopped."""
 

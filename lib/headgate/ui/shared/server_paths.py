@@ -57,8 +57,8 @@ def _allowed_web(context: Context, place: str) -> str:
         if is_internal(host):
             raise EvidenceError(
                 f"the console doesn't read from {shown}, because this name resolves to a loopback "
-                "or link-local address. In `allowed_hosts` of [console] in headgate.toml, replace "
-                f"{shown} by the IP address"
+                "or link-local address. Use the IP address instead of this name in `allowed_hosts` "
+                "of [console] in headgate.toml"
             )
         return place
     raise EvidenceError(

@@ -17,9 +17,9 @@ from headgate.errors import EvidenceError
 
 SESSION = "uploads"
 LARGEST = 1 << 30
-"""Most bytes that an archive may unpack to."""
+"""Maximum size of an unpacked archive, in bytes."""
 MOST = 50_000
-"""Most files in an archive or a folder."""
+"""Maximum number of files in an archive or a folder."""
 PASTED = "pasted text"
 """File name of pasted text, shown in messages."""
 _KEPT = re.compile(r"^[0-9a-f]{16}/(?:(?:\d+|tree)/(?:archive/)?)?")

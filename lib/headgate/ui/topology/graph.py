@@ -133,8 +133,8 @@ def _fold_toggle(checks: _Checks) -> None:
         value=checks.are_hidden,
         key="fold_toggle",
         help=(
-            "Spark's optimizer adds filters that only drop nulls before joins and aggregations. "
-            "Headgate hides these filters if the graph doesn't fit the window."
+            "Before joins and aggregations, Spark's optimizer adds filters that only drop nulls. "
+            "By default, Headgate hides these filters if the graph doesn't fit the window."
         ),
         on_change=_fold,
     )

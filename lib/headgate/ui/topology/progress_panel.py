@@ -135,7 +135,8 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
         made.append(("Watermark", duration(int(behind * 1000)), "before the batch's start"))
     if lags:
         left = f"{count(int(sum(lags.values())))} records"
-        made.append(("Unread after this batch", left, "latest offsets read at the batch's start"))
+        until = "up to the latest offsets at the batch's start"
+        made.append(("Unread after this batch", left, until))
     if late:
         made.append(("Late rows", f"{count(sum(late))} rows", "dropped, sum of all batches"))
     return made

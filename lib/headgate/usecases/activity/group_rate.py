@@ -23,7 +23,7 @@ _GAP_SECONDS = 300.0
 # An hour of windows, at a minute each.
 _KEPT = 60
 _ENOUGH = 3
-"""Fewest windows for a rate."""
+"""Minimum number of windows for a rate."""
 
 
 def with_pace(found: Activity, before: Activity | None, group: Group, cluster: Cluster) -> Activity:
@@ -104,8 +104,8 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
         how=(
-            f"rate from committed offsets in {len(told)} minutes{when}, last measured at "
-            f"{told[-1].end}"
+            f"measured from committed offsets in {len(told)} one-minute windows{when}; the last "
+            f"window ended at {told[-1].end}"
         ),
         idle=not has_work,
     )

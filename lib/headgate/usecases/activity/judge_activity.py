@@ -12,7 +12,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.text.times import iso
 
 SILENT = timedelta(seconds=100)
-"""A watch reports a live run at least every 30 s: after three missing reports it is silent."""
+"""After this time without a report, a watch counts as silent: it reports at least every 30 s."""
 RECENT = timedelta(seconds=120)
 """A batch that began within this time is a sign of a running query."""
 

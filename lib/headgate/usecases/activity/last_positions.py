@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headgate.store.sqlite_reader import SqliteReader
 
 _MOST = 1_000
-"""Positions of groups with more partitions aren't stored: each check writes all of them."""
+"""Groups with more partitions get no stored positions: each check would write all of them."""
 
 
 def with_positions(

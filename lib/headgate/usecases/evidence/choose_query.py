@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headgate.usecases.evidence.query_rows import QueryRow
 
 SHORTEST = 4
-"""Fewest characters that select an id, if only one id starts with them."""
+"""Minimum length of a prefix that selects a query id, if only one id starts with the prefix."""
 _MOST_LISTED = 20
 _SEVERAL = "choose one with --query NAME, ID or the first characters of an ID"
 

@@ -134,7 +134,7 @@ def _gather(place: FileLocation, found: Gathered) -> None:
     if before[:2] == (len(found.pieces), len(found.checkpoints)):
         tried = ", ".join((*TRIED, "a checkpoint"))
         reasons = [w for w in found.warnings[before[2] :] if not w.endswith(_UNKNOWN)]
-        reason = f"{place.name} contains no evidence. Tried as: {tried}"
+        reason = f"{place.name} contains no evidence. Formats tried: {tried}"
         raise EvidenceError("; ".join((reason, *reasons[:_MOST_REASONS])))
 
 
@@ -142,7 +142,7 @@ def _only_piece(place: FileLocation, found: Gathered) -> Piece:
     """Return what a file is that was named; EvidenceError if it is nothing that is known."""
     piece, data = _piece(place, found)
     if piece is None:
-        reason = _packed(data) or f"isn't evidence. Tried as: {', '.join(TRIED)}"
+        reason = _packed(data) or f"isn't evidence. Formats tried: {', '.join(TRIED)}"
         raise EvidenceError(f"{place.name} {reason}")
     return piece
 

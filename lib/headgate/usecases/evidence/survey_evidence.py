@@ -108,4 +108,4 @@ def _text(location: str, context: Context | None) -> str:
 
 def _short(problem: str) -> str:
     """Return why a piece was left out, without everything that was tried."""
-    return problem.partition(". Tried as:")[0]
+    return problem.partition(". Formats tried:")[0]

@@ -243,7 +243,7 @@ class _Search:
             if changed:
                 yield from (f"{path} changed" for path in sorted(changed))
             elif not matching:
-                yield f"the input {glob} matches no file"
+                yield f"the pattern {glob} in `inputs` matches no file"
             elif unknown := sorted(p for p in matching if not self._is_known(p)):
                 yield f"{unknown[0]} isn't under version control"
 

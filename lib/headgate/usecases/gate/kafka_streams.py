@@ -120,7 +120,10 @@ class JarRuns:
         if not (pipeline.jar and pipeline.entry_point and pipeline.engine is Engine.KAFKA_STREAMS):
             return one
         if old.other_code and old.compared_with is not ComparedWith.BASE:
-            note = f"No twin run: {old.name} may differ from the base's jar ({old.other_code})."
+            note = (
+                f"No twin run: the old version, {old.name}, may differ from the base's jar, "
+                f"because {old.other_code}."
+            )
             return replace(one, twin_note=note)
         try:
             jars = self._old_jar(found), _there(Path(pipeline.jar))

@@ -126,7 +126,7 @@ def _other_code(base: Base, found: FoundChange, version: Version) -> str:
     if not code.is_clean:
         return "the version was captured from uncommitted files"
     if before is None or code.entry_point != before.entry_point:
-        return f"the version was captured from another entry point, {code.entry_point}"
+        return f"the version was captured from {code.entry_point}, not from the base's entry point"
     short = code.commit[:10]
     try:
         differing = set(_differing(base.repository, code.commit, base.commit, found))

@@ -71,7 +71,10 @@ class TwinRuns:
             return one
         old = pair.old
         if old.other_code and old.compared_with is not ComparedWith.BASE:
-            note = f"No twin run: {old.name} may differ from the base's code ({old.other_code})."
+            note = (
+                f"No twin run: the old version, {old.name}, may differ from the base's code, "
+                f"because {old.other_code}."
+            )
             return replace(one, twin_note=note)
         if self._sides.problem:
             return replace(one, twin_note=f"No twin run: {self._sides.problem}")

@@ -232,7 +232,7 @@ class _Trial:
 
     def run(self) -> StreamsExperiment:
         """Make the starts, as many as are needed."""
-        self._say("starting two local brokers: for the restart, and for the run from scratch")
+        self._say("starting two local brokers: one for the restart, one for the run from scratch")
         with ThreadPoolExecutor(2) as pool:
             restart, scratch = pool.map(self._rooms.world, ("restart", "scratch"))
             run, feed = self._before_restart(pool, restart, scratch)

@@ -101,8 +101,8 @@ class _Choice:
         if match is None:
             raise CaptureError(
                 f"Headgate doesn't know the type of the {part}s of topic {topic}. Pass a sample "
-                f"with --sample FILE, set default.{part}.serde in --properties, or use "
-                f"--serde {topic}=string:long"
+                f"with --sample FILE, set default.{part}.serde in --properties, or pass "
+                f"the types, such as --serde {topic}=string:long"
             )
         return match["kind"].lower()
 

@@ -259,8 +259,8 @@ def _reads_otherwise(old: dict[str, Any], new: dict[str, Any]) -> str | None:
             return f"the new version reads {where} as {kind}, the old version as {known[where]}"
         if where not in known and any(_GLOB.search(str(w)) for w in (where, *known)):
             return (
-                f"the new version reads files at {where}, and this pattern may also match files "
-                "that the old version reads"
+                f"the new version reads files at {where}, which can include files that the old "
+                "version reads"
             )
     return None
 

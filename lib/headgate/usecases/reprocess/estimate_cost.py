@@ -30,9 +30,9 @@ from headgate.usecases.landscape.show_landscape import show_landscape
 
 _BATCHES = 1_000
 _ENOUGH = 3
-"""Fewest batches with records for a rate."""
+"""Minimum number of batches with records for a rate."""
 _LARGEST = 20
-"""One in this many batches counts, the largest: a reset causes large batches."""
+"""The rate is of the largest batches, one in this many: a reset causes large batches."""
 _MUCH = 4
 """A batch that is this many times larger than usual had a backlog."""
 

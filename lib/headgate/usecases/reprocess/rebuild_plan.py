@@ -288,9 +288,9 @@ def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[Ru
 def _half_done(store: Store | SqliteReader, plan: Plan, row: RunFacts) -> str:
     shared = shared_words(store, plan.resources, row.id)
     return (
-        f"run {row.id} on {shared} stopped part-way and was not undone. While the "
-        f"changes of this plan remain, run {row.id} can't be undone. To undo that run, run "
-        f"`headgate undo {row.id}` before you apply this plan"
+        f"run {row.id} on {shared} stopped part-way and was not undone. To undo run {row.id}, run "
+        f"`headgate undo {row.id}` before you apply this plan. Later, you would first have to undo "
+        "the run of this plan"
     )
 
 

@@ -32,7 +32,7 @@ def make_due_points(context: Context) -> Iterator[str]:
             # Nothing to keep yet: the pipeline has not run.
             continue
         except HeadgateError as error:
-            yield f"no restore point of {pipeline.name}: {error}"
+            yield f"could not make a restore point of {pipeline.name}: {error}"
 
 
 def check_due_points(context: Context) -> Iterator[str]:

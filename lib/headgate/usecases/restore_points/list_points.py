@@ -206,12 +206,13 @@ def held_in_kafka(
                 lost = plural(part.begin - offset, "record")
                 return (
                     False,
-                    f"retention deleted {lost} of {name}-{number}, starting at offset {offset}",
+                    f"Kafka deleted {lost} of {name}-{number}, starting at offset {offset}",
                 )
             if offset > part.end:
                 return (
                     False,
-                    f"{name}-{number} ends at offset {part.end}, so the topic was recreated",
+                    f"the latest offset of {name}-{number} is {part.end}, lower than {offset} at "
+                    "this restore point. The topic was probably recreated or truncated",
                 )
     return True, None
 

@@ -190,10 +190,10 @@ def _too_many(
     rest = [p for p in store.restore_points.of(pipeline.name) if p not in gone]
     if stored.distinct_bytes([*rest, point]) > most:
         runs = sorted({run for p in rest if (run := user(store, p))})
+        waited = f"run{'s' if len(runs) > 1 else ''} {name_list(runs)}" if runs else "these runs"
         raise StepError(
             f"a new restore point of {pipeline.name} doesn't fit: active runs use older "
-            f"restore points, and {limit}. Wait for {name_list(runs) or 'these runs'}, or "
-            "raise `max_size`"
+            f"restore points, and {limit}. Wait for the end of {waited}, or raise `max_size`"
         )
     return gone
 

@@ -151,8 +151,8 @@ def _worker(context: Context) -> Check:
         return _note(
             "worker",
             (
-                f"no worker is running ({slot.name}): versions are not refreshed, and each run "
-                "starts its own worker"
+                f"no worker is running ({slot.name}): nothing updates the stored versions, and "
+                "each run starts its own worker"
             ),
             "start `headgate up`",
         )
@@ -311,7 +311,7 @@ def _of_points(name: str, found: PointList) -> Check:
         said = f"Kafka no longer has all records after the newest restore point: {newest.kafka}"
         return _note(name, said, remedy)
     count = plural(len(found.points), "restore point")
-    return _ok(name, f"{count}, up to {size(found.bytes)} (limit {size(found.max_bytes)})")
+    return _ok(name, f"{count}, up to {size(found.bytes)} (max_size: {size(found.max_bytes)})")
 
 
 _MORE_POINTS = "correct this, then run `headgate restore-points PIPELINE --create`"

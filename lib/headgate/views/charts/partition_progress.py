@@ -12,7 +12,7 @@ from headgate.views.layout.label_size import shorten
 from headgate.views.scene.colours import PALETTES, Theme
 
 MOST = 30
-"""Most partitions in a chart: of more, those with the most unread offsets are shown."""
+"""Maximum number of partitions in a chart: those with the most unread offsets."""
 Parts = Mapping[str, Sequence[int]]
 
 

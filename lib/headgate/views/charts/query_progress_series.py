@@ -14,9 +14,9 @@ from headgate.model.progress import BatchProgress
 from headgate.text.numbers import moment
 
 MOST_POINTS = 2_000
-"""A chart with more points is thinned: a screen has no more columns."""
+"""A chart with more points is thinned: a screen has about this many columns of pixels."""
 MOST_PARTS = 4
-"""Most phases of a batch that are shown; the smallest are combined."""
+"""Maximum number of phases of a batch that are shown; the smallest are combined."""
 _TOTAL = "triggerExecution"
 _PHASES = (
     "latestOffset", "setOffsetRange", "getOffset", "getEndOffset", "getBatch", "queryPlanning",

@@ -29,7 +29,7 @@ _WORDS = re.compile(
     "|interpolate|href|call|n[0-9]+|box[0-9]+|is_.*",
     re.IGNORECASE,
 )
-"""Mermaid's keywords, and the names of ids and classes here."""
+"""Words that an id can't be: Mermaid's keywords, and ids and classes of this export."""
 _ENTITY = re.compile(r"[^A-Za-z0-9 _.,/:=+*()\[\]{}|!?$~^'-]")
 
 

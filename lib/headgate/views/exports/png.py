@@ -13,7 +13,7 @@ from headgate.views.scene.scene import Scene
 FINE = 2.0
 MOST_PIXELS = 60_000_000
 LONGEST_SIDE = 16_000
-"""Longest side that other programs open, in pixels; larger pictures get less resolution."""
+"""Maximum side in pixels that other programs open; larger pictures get a lower resolution."""
 FONTS = ("SourceSansPro-Regular.ttf", "SourceSansPro-Semibold.ttf")
 
 

@@ -13,7 +13,7 @@ ARROW = 1.0
 STEP_OUT = 16.0
 INSET = 6.0
 LOOP = 14.0
-"""Distance of edges against the flow from boxes and from each other."""
+"""Distance between an edge that runs backward and boxes or other such edges."""
 
 
 class Placed(NamedTuple):

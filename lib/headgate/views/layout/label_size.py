@@ -7,7 +7,7 @@ from unicodedata import combining, east_asian_width
 CHARACTER = 7.5
 """Width in pixels of an average character at 14 px, weight 500."""
 LONGEST = 30
-"""Most characters of a label; the tooltip shows the whole text."""
+"""Maximum length of a label in characters; the tooltip shows the whole text."""
 
 
 def one_line(text: str) -> str:

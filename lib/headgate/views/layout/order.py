@@ -10,10 +10,10 @@ from headgate.views.layout.graph import Link, Rows
 SWEEPS = 12
 TRANSPOSE_ROUNDS = 4
 LARGE = 1500
-"""With more nodes and bends, a few more crossings aren't noticed, but the waiting time is."""
+"""With more nodes and bends, fewer sweeps are made: waiting is worse than a few crossings."""
 LARGE_SWEEPS = 6
 OUT_OF_LEAN = 2
-"""Cost of a node on the wrong side, in crossings."""
+"""Cost of two nodes in the wrong order, as a number of crossings."""
 
 
 def order_rows(rows: Rows, lean: Sequence[int], extent: Sequence[float]) -> None:

@@ -18,15 +18,15 @@ WORTH = {
     (Flow.DOWN, Flow.DOWN): 0.88,
     (Flow.RIGHT, Flow.DOWN): 0.7,
 }
-"""Score of a picture at equal zoom, by its flows (inside boxes, between boxes).
+"""Score of a picture by the flow inside boxes and the flow between boxes, at equal zoom.
 
-From left to right reads best; downwards, edges enter the boxes through their titles.
+A flow from left to right reads best. In a downward flow, edges cross the titles of boxes.
 """
 READABLE = 0.7
-"""Below this zoom, a picture isn't shown whole at first, which lowers its score."""
+"""Below this zoom, only a part of a picture is shown at first, so the picture scores lower."""
 CLIPPED = 0.8
 MANY = 600
-"""More nodes are laid out in one direction only: no direction shows all nodes readably."""
+"""With more nodes, only one layout is tried: none is readable as a whole."""
 LONELY_WIDTH = 1100.0
 """Nodes without edges fill rows of at least this width."""
 

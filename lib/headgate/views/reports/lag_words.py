@@ -7,7 +7,7 @@ from datetime import datetime
 from headgate.landscape.landscape import LandscapePipeline
 from headgate.text.numbers import ago, exact, moment, plural
 
-DEFINITION = "latest offsets in Kafka minus committed positions"
+DEFINITION = "latest offsets in Kafka minus committed offsets (Spark: offsets in the checkpoint)"
 
 
 def lag_words(lag: int | None, *read: str | None, now: datetime | None = None) -> str | None:

@@ -23,7 +23,7 @@ from headgate.views.layout.label_size import one_line
 from headgate.views.reports.lag_words import DEFINITION
 
 LISTED = 40
-"""Unused resources beyond this many are only counted."""
+"""Maximum number of unused resources of a kind that are listed; the others are counted."""
 
 
 def landscape_text(landscape: Landscape) -> RenderableType:

@@ -140,8 +140,8 @@ def _repaired(back: RollbackTrial) -> str:
             )
             return f"The old version runs after you delete {removed}{again}"
         case EngineOutcome.REFUSES:
-            return f"The old version also fails without {removed}"
-    return f"The attempt to start the old version without {removed} had no result"
+            return f"The old version also fails after {removed} was deleted from the copy"
+    return f"After {removed} was deleted from the copy, the start of the old version had no result"
 
 
 def original_words(found: Untouched) -> str:

@@ -20,7 +20,7 @@ _AT: Mapping[Gap, tuple[NodeKind, ...]] = {
     Gap.PROVIDER: (NodeKind.STATE_STORE,),
     Gap.EXCHANGES: (NodeKind.REPARTITION,),
 }
-"""Kinds of nodes with a missing fact; other gaps concern the whole version."""
+"""Kinds of nodes that lack a fact, by gap in the evidence. Other gaps concern the whole version."""
 
 
 def limits_at(version: Version, node: Node) -> tuple[str, ...]:

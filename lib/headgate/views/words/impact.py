@@ -12,7 +12,7 @@ from headgate.views.words.chain import chain_lines
 from headgate.views.words.dead_letters import dead_letter_lines
 
 SHOWN = 12
-"""Most names that a line lists; the rest are counted."""
+"""Maximum number of names that a line lists; the rest are counted."""
 
 OF_CATCH_UP = ("Records reprocessed", "Records to read", "Duration")
 """Lines that the estimate of a run replaces, if the run itself processes records."""

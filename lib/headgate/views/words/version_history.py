@@ -14,7 +14,7 @@ SIGNS = {
     ChangeKind.MOVED: "↕",
 }
 SHOWN = 2
-"""Changes that a line names; the others are counted."""
+"""Maximum number of changes that a line names; the others are counted."""
 
 
 def change_line(report: Report) -> str:
