@@ -10,20 +10,28 @@ sides can't make it endless. Only counts and a few samples come to the driver.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Observation, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, NullType
 
-from headgate.spark_jobs.data.row_equality import can_be_key, canonical, is_floating, key_form, same
+from headgate.spark_jobs.data.row_equality import (
+    can_be_key,
+    canonical,
+    is_floating,
+    key_form,
+    same,
+)
 
 _DIFFERENT, _MISSING, _EXTRA = 1, 2, 3
 _KINDS = {_DIFFERENT: "different", _MISSING: "missing", _EXTRA: "extra"}
-_BUCKETS = 1 << 16
+# Few enough that each task counts them in its processor's cache: 65,536 took twice as long. The
+# estimate is wrong by some 2 % of the rows, the square root of two over the buckets.
+_BUCKETS = 1 << 12
 _ALL_FIELDS = {"ignoreNullFields": "false"}
 # The join may give as many rows as both sides have, and some: what the estimate is wrong by.
 _MOST_TIMES, _MOST_MORE = 2, 1_000_000
@@ -72,13 +80,16 @@ def compare_rows(a: DataFrame, b: DataFrame, what: Comparison) -> dict[str, Any]
     rows_a, rows_b, estimate = _sizes(left, right, what)
     pairing, found = _joined, None
     if estimate <= _MOST_TIMES * max(rows_a, rows_b) + _MOST_MORE:
-        found = _counted(_judged(_joined(left, right, what), what), what)
-        # True as long as no key that both sides have stands in several rows of one.
-        if (found.pairs - found.extra, found.pairs - found.missing) != (rows_a, rows_b):
+        counted = Observation()
+        joined = _joined(left, right, what).observe(counted, F.count(F.lit(1)).alias("pairs"))
+        found, pairs = _differences(joined, what), counted.get["pairs"]
+        # True as long as no key that both sides have stands in several rows of one, and no lost
+        # executor let Spark count rows twice.
+        if (pairs - found.extra, pairs - found.missing) != (rows_a, rows_b):
             found = None
     if found is None:
         pairing = _paired
-        found = _counted(_judged(_paired(left, right, what), what), what)
+        found = _differences(_paired(left, right, what), what)
     return {
         "rows": {"a": rows_a, "b": rows_b},
         "missing": found.missing,
@@ -87,7 +98,7 @@ def compare_rows(a: DataFrame, b: DataFrame, what: Comparison) -> dict[str, Any]
         "columns": [
             {"name": c.name, "different": found.columns[i]} for i, c in enumerate(what.columns)
         ],
-        "samples": _samples(left, right, pairing, found, what),
+        "samples": [_sample(_KINDS[kind], row, what) for kind, row in found.samples],
         "has_duplicates": pairing is _paired,
     }
 
@@ -122,11 +133,11 @@ def _sizes(left: DataFrame, right: DataFrame, what: Comparison) -> tuple[int, in
     of one hash add to them by chance, are the pairs of equal keys.
     """
     bucket = F.pmod(F.xxhash64(*_keys(what)), F.lit(_BUCKETS)).alias("bucket")
-    one, none = F.lit(1), F.lit(0)
-    both = left.select(bucket, one.alias("a"), none.alias("b")).unionAll(
-        right.select(bucket, none.alias("a"), one.alias("b"))
+    in_a, in_b = (
+        rows.groupBy(bucket).agg(F.count(F.lit(1)).alias(side))
+        for rows, side in ((left, "a"), (right, "b"))
     )
-    counts = both.groupBy("bucket").agg(F.sum("a").alias("a"), F.sum("b").alias("b"))
+    counts = in_a.join(in_b, "bucket", "full_outer")
     product = F.col("a").cast("double") * F.col("b").cast("double")
     row = counts.agg(F.sum("a"), F.sum("b"), F.sum(product)).first()
     assert row is not None
@@ -141,7 +152,8 @@ def _joined(left: DataFrame, right: DataFrame, what: Comparison) -> DataFrame:
     joined = left.join(right, reduce(Column.__and__, on), "full_outer")
     is_extra = F.col("is_a").isNull()
     keys = [F.when(is_extra, F.col(f"o{k}")).otherwise(F.col(k)).alias(k) for k in _keys(what)]
-    return joined.select(*keys, *(c for c in joined.columns if c[0] in "abi"))
+    flags = (c for c in joined.columns if c[0] in "abi")
+    return joined.select(*keys, *flags, F.lit(1).alias("pair"))
 
 
 def _paired(left: DataFrame, right: DataFrame, what: Comparison) -> DataFrame:
@@ -169,7 +181,7 @@ def _paired(left: DataFrame, right: DataFrame, what: Comparison) -> DataFrame:
         value = F.when(F.col(f"is_{side}").isNotNull(), fields)
         sides.append(F.first(value, ignorenulls=True).alias(side))
     pairs = rest.groupBy(*keys, "pair").agg(*sides)
-    return pairs.select(*keys, "a.*", "b.*")
+    return pairs.select(*keys, "a.*", "b.*", "pair")
 
 
 def _is_near(column: ComparedColumn) -> bool:
@@ -191,19 +203,52 @@ def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counts:
-    """Counts of pairs, and `(kind, hash of the key)` of the rows to show."""
+class _Differences:
+    """Counts of the rows that differ, and some of them as `(kind, row)`."""
 
-    pairs: int
     missing: int
     extra: int
     different: int
     columns: Sequence[int]
-    shown: Sequence[tuple[int, int]]
+    samples: Sequence[tuple[int, Any]]
+
+
+def _differences(pairs: DataFrame, what: Comparison) -> _Differences:
+    """Count the pairs that differ, and take some of each kind, in one pass.
+
+    Only rows that differ reach the aggregation: one that holds rows is slow, and equal rows are
+    many. Samples have the lowest hashes of their keys, and one row of each key comes before others.
+    """
+    flags = [f"d{i}" for i in range(len(what.columns))]
+    values = [_struct("k", len(what.keys)), *(_struct(s, len(what.columns)) for s in "ab")]
+    order = F.struct("pair", F.xxhash64(*_keys(what)))
+    rows = _judged(pairs, what).where("kind IS NOT NULL")
+    found = rows.groupBy("kind").agg(
+        F.count(F.lit(1)).alias("n"),
+        *(F.count_if(F.col(n)).alias(n) for n in flags),
+        F.min_by(F.struct(*values, *flags), order, max(what.samples, 1)).alias("taken"),
+    )
+    texts = F.transform(
+        "taken",
+        lambda row: F.struct(
+            *(F.to_json(row[side], _ALL_FIELDS).alias(side) for side in "kab"),
+            *(row[n].alias(n) for n in flags),
+        ),
+    )
+    by_kind = {row["kind"]: row for row in found.withColumn("taken", texts).collect()}
+    counts = {kind: by_kind[kind]["n"] if kind in by_kind else 0 for kind in _KINDS}
+    pairs_of_both = by_kind.get(_DIFFERENT)
+    return _Differences(
+        missing=counts[_MISSING],
+        extra=counts[_EXTRA],
+        different=counts[_DIFFERENT],
+        columns=[pairs_of_both[n] if pairs_of_both else 0 for n in flags],
+        samples=_chosen({k: row["taken"] for k, row in by_kind.items()}, what.samples),
+    )
 
 
 def _judged(pairs: DataFrame, what: Comparison) -> DataFrame:
-    """Add `kind`, null for equal rows, whether each column differs, and the hash of the key."""
+    """Add `kind`, null for equal rows, and whether each column differs."""
     flags = [
         (~same(F.col(f"a{i}"), F.col(f"b{i}"), c.kind_a, c.kind_b, what.tolerance)).alias(f"d{i}")
         for i, c in enumerate(what.columns)
@@ -215,83 +260,30 @@ def _judged(pairs: DataFrame, what: Comparison) -> DataFrame:
         .when(F.col("is_a").isNull(), _EXTRA)
         .when(differs, _DIFFERENT)
     )
-    return rows.withColumns({"kind": kind, "hash": F.xxhash64(*_keys(what))})
+    return rows.withColumn("kind", kind)
 
 
-def _counted(rows: DataFrame, what: Comparison) -> _Counts:
-    """Count in one pass, in few groups of numbers only: Spark compiles that into one loop.
-
-    Aggregates that hold whole rows made this pass several times as slow as the join.
-    """
-    is_pair = F.col("kind") == _DIFFERENT
-    flags = [f"d{i}" for i in range(len(what.columns))]
-    share = F.pmod(F.col("hash"), F.lit(max(what.samples, 1)))
-    # Of equal rows only the number counts: one group.
-    group = F.when(F.col("kind").isNotNull(), share).alias("share")
-    grouped = rows.groupBy("kind", group).agg(
-        F.count(F.lit(1)).alias("n"),
-        F.min("hash").alias("hash"),
-        *(F.count_if(is_pair & F.col(n)).alias(n) for n in flags),
-    )
-    found = grouped.collect()
-    counts = dict.fromkeys(_KINDS, 0)
-    for row in found:
-        if row["kind"] is not None:
-            counts[row["kind"]] += row["n"]
-    hashes = {k: sorted(r["hash"] for r in found if r["kind"] == k) for k in _KINDS}
-    return _Counts(
-        pairs=sum(row["n"] for row in found),
-        missing=counts[_MISSING],
-        extra=counts[_EXTRA],
-        different=counts[_DIFFERENT],
-        columns=[sum(row[n] for row in found) for n in flags],
-        shown=list(_chosen(hashes, what.samples)),
-    )
+def _struct(side: str, count: int) -> Column:
+    """Return the columns of a side in one; Spark makes no JSON of a struct without fields."""
+    fields = [F.col(f"{side}{i}").alias(f"{i}") for i in range(count)]
+    return F.struct(*fields, F.lit(0).alias("end")).alias(side)
 
 
-def _chosen(hashes: dict[int, list[int]], most: int) -> Iterator[tuple[int, int]]:
-    """Yield rows of each kind in turn, as many as wanted, grouped by kind."""
-    share = dict.fromkeys(hashes, 0)
+def _chosen(taken: dict[int, list[Any]], most: int) -> list[tuple[int, Any]]:
+    """Return rows of each kind in turn, as many as wanted, grouped by kind."""
+    share = dict.fromkeys(sorted(taken), 0)
     for _ in range(most):
-        open_ones = [kind for kind in hashes if share[kind] < len(hashes[kind])]
+        open_ones = [kind for kind in share if share[kind] < len(taken[kind])]
         if not open_ones:
             break
         share[min(open_ones, key=lambda kind: share[kind])] += 1
-    for kind, found in hashes.items():
-        yield from ((kind, key) for key in found[: share[kind]])
-
-
-def _samples(
-    left: DataFrame,
-    right: DataFrame,
-    pairing: Callable[[DataFrame, DataFrame, Comparison], DataFrame],
-    found: _Counts,
-    what: Comparison,
-) -> list[dict[str, Any]]:
-    """Return the rows to show: those of their keys are paired once more, all others left out."""
-    if not found.shown:
-        return []
-    wanted = F.xxhash64(*_keys(what)).isin([key for _, key in found.shown])
-    rows = _judged(pairing(left.where(wanted), right.where(wanted), what), what)
-    keys = F.struct(*(F.col(f"k{i}").alias(f"{i}") for i in range(len(what.keys))))
-    texts = [F.to_json(keys, _ALL_FIELDS).alias("key")]
-    for side in "ab":
-        values = [F.col(f"{side}{i}").alias(f"{i}") for i in range(len(what.columns))]
-        text = F.to_json(F.struct(*values), _ALL_FIELDS) if values else F.lit("{}")
-        texts.append(text.alias(side))
-    flags = [F.col(f"d{i}") for i in range(len(what.columns))]
-    one_each = rows.where("kind IS NOT NULL").dropDuplicates(["kind", "hash"])
-    told = {
-        (row["kind"], row["hash"]): row
-        for row in one_each.select("kind", "hash", *texts, *flags).collect()
-    }
-    return [_sample(_KINDS[key[0]], told[key], what) for key in found.shown if key in told]
+    return [(kind, row) for kind in share for row in taken[kind][: share[kind]]]
 
 
 def _sample(word: str, row: Any, what: Comparison) -> dict[str, Any]:
     names = [c.name for c in what.columns]
     shown = [i for i in range(len(names)) if word != _KINDS[_DIFFERENT] or row[f"d{i}"]]
-    key = json.loads(row["key"])
+    key = json.loads(row["k"])
     sides = {}
     for side, absent in (("a", _KINDS[_EXTRA]), ("b", _KINDS[_MISSING])):
         values = json.loads(row[side])
