@@ -348,7 +348,7 @@ def test_batches_that_spark_removes_during_the_wait_are_known():
 def test_batches_that_are_no_longer_logged_end_the_run():
     world, step = Running(), beside("switch")
     world.logs["/d/ck"] = batches(40, 50, first=4)
-    with pytest.raises(RefusedError, match="batch 3 is no longer in the logs of /d/ck"):
+    with pytest.raises(RefusedError, match="batch 3 is no longer in the logs of checkpoint /d/ck"):
         step.apply(world, {"copy": COPY})
     world.logs["/d/ck"] = batches(5)
     with pytest.raises(RefusedError, match="reset or rewound"):

@@ -128,8 +128,8 @@ class RehearseNewCheckpoint(StepBase):
 
     def describe(self) -> str:
         return (
-            f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must complete a "
-            "batch"
+            f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must start the "
+            "query, and complete a batch if there are unread records"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
