@@ -56,7 +56,7 @@ def kafka_streams_writes_wrong_results(verdict: TwinVerdict, location: Location)
 
 
 _REHEARSE = "Rehearse with the real state directory: `headgate rehearse --state-dir`."
-_DECIDES = "The records of the twin run don't decide this. {question}"
+_DECIDES = "The records of the twin run don't answer this question: {question}"
 
 
 @declared(TwinRule, "TWN013", _SOURCE, remedies=(_REHEARSE,), questions=(_DECIDES,))
