@@ -115,7 +115,7 @@ _DECIDES = "The generated rows don't answer this question: {question}"
 
 @twin_rule("TWN003", remedies=(_CHECK_BY_HAND,), questions=(_DECIDES,))
 def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """The generated rows don't decide what the new version does with the old state."""
+    """The generated rows don't show what the new version does with the old state."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,

@@ -237,7 +237,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
     """The state has Spark's default number of partitions, and the checkpoint pins it.
 
     Too many partitions make every batch slow and fill the checkpoint with small files. With too
-    few, the query can't grow with the data.
+    few, the query can't use more cores when the data grows.
     """
     stored = s.version.pinned.get(PARTITIONS)
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:

@@ -238,9 +238,9 @@ class InstallNewCheckpoint(StepBase):
         """Fail where something else stands there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"checkpoint {self.place} differs from the new checkpoint: another process writes "
-                f"to it. Stop that process, run `headgate undo {applier.run}`, then `headgate "
-                "plan` again"
+                f"checkpoint {self.place} differs from the new checkpoint that the run moved "
+                "there: another process writes to this checkpoint. Stop that process, run "
+                f"`headgate undo {applier.run}`, then `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
