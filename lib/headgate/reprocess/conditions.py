@@ -194,8 +194,9 @@ LOCAL = Condition(
 )
 COPIES_STATE = Condition(
     need=(
-        "a start command that passes ${HEADGATE_CHECKPOINT} as checkpointLocation and disk space "
-        "on this machine for a copy of the state, if the checkpoint is remote (object store, HDFS)"
+        "if the checkpoint is remote (object store, HDFS): a start command that passes "
+        "${HEADGATE_CHECKPOINT} as checkpointLocation, and disk space on this machine for a copy "
+        "of the state"
     ),
     ask=_passes_location,
 )

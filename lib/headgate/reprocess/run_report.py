@@ -126,10 +126,11 @@ def notes_of(facts: Mapping[str, Any], outcome: str, attempts: Sequence[int]) ->
     """Yield what must be known to read the numbers of a program."""
     if missing := facts.get("uncounted_batches"):
         yield (
-            f"the counts of {plural(missing, 'batch')} are missing, because the program was killed "
-            "before it saved them"
+            f"the counts of {plural(missing, 'batch')} are missing, because the Spark program of "
+            "the step was killed before it saved them"
         )
     if outcome != "done" and counts_of(facts):
-        yield f"the program {'failed' if outcome == 'failed' else 'stopped'} before its end"
+        how = "failed" if outcome == "failed" else "stopped"
+        yield f"the Spark program of the step {how} before its end"
     if len(attempts) > 1:
         yield f"the step ran in {len(attempts)} attempts. The times are from the last attempt"

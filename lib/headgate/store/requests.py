@@ -64,7 +64,8 @@ class Requests:
             row = _open(connection, request)
             if row.asked_by != by:
                 raise RefusedError(
-                    f"only {row.asked_by} can cancel request {request}: decline the request instead"
+                    f"only {row.asked_by} can cancel request {request}. Run `headgate decline "
+                    f"{request}` instead"
                 )
             _decide(connection, row, RequestState.CANCELLED, by=by, reason=reason)
 

@@ -72,7 +72,8 @@ class Schedules:
         with self._database.writing() as connection:
             if before is not None and _same(_get(connection, pipeline), before):
                 return
-            _drop_waiting(connection, pipeline, "the schedule was removed")
+            how = "removed the schedule" if before is None else "restored the earlier schedule"
+            _drop_waiting(connection, pipeline, f"an undo {how}")
             if before is None:
                 connection.execute(sa.delete(SCHEDULES).where(SCHEDULES.c.pipeline == pipeline))
             else:

@@ -84,8 +84,8 @@ def why_ended(row: RunRow) -> str:
     status = DBOS.get_workflow_status(workflow_id(row))
     if status is not None and status.status == _GIVEN_UP:
         return (
-            "the worker crashed each time after resuming this run. The run may be the cause. Check "
-            "the worker's log and the machine's memory, then resume or undo the run"
+            "the worker crashed each time after it had resumed this run. The run may be the cause. "
+            "Check the worker's log and the machine's memory, then resume or undo the run"
         )
     return "the worker's workflow ended before the run ended: resume or undo the run"
 

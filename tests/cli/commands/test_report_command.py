@@ -79,7 +79,7 @@ def test_late_records_and_those_of_a_failed_program_are_told(report):
     assert found["totals"] == {
         "read": 9, "late": 4, "duplicates": 3, "written": 3, "replaced": 2
     }  # fmt: skip
-    assert found["steps"][0]["notes"] == ["the program failed before its end"]
+    assert found["steps"][0]["notes"] == ["the Spark program of the step failed before its end"]
 
 
 def test_text_and_markdown_say_the_same(report):

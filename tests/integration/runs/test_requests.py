@@ -77,7 +77,7 @@ def test_what_is_declined_cancelled_or_overtaken_is_not_run(
     assert team.run("cancel", first)["cancelled"]
 
     assert team.run("decline", second, "--reason", "not today")["state"] == "declined"
-    assert "decline the request instead" in team.run("cancel", third, code=3)["error"]
+    assert f"Run `headgate decline {third}` instead" in team.run("cancel", third, code=3)["error"]
     from confluent_kafka.admin import AdminClient, NewPartitions
 
     admin = AdminClient({"bootstrap.servers": groups.bootstrap})

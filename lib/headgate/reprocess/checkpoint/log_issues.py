@@ -132,7 +132,8 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         return CheckpointIssue(
             code="offsets-back",
             what=(
-                f"{went_back}. The topic was recreated, so the query fails again on the next start"
+                f"{went_back}. The topic was probably recreated. Unless failOnDataLoss is false, "
+                "the query fails on every start"
             ),
             scenario="new-checkpoint",
         )
@@ -155,7 +156,7 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     risk = (
         None
         if why
-        else "a sink that already has part of the uncommitted batch gets duplicates of these rows"
+        else "if the sink already has rows of the uncommitted batch, it gets these rows twice"
     )
     return CheckpointIssue(
         code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk
@@ -240,7 +241,10 @@ def _other_place(known: Known, position: int, of: int, was: object, now: object)
     if source is None or source.pattern or not source.topics:
         return
     if strange := sorted(now.keys() - was.keys() - set(source.topics)):
-        yield f"the uncommitted batch reads {', '.join(strange)}, but the query doesn't"
+        yield (
+            f"the uncommitted batch reads {', '.join(strange)}, but the stored version of the "
+            "query doesn't"
+        )
 
 
 def _kind(offsets: object) -> str:

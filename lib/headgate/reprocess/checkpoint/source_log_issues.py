@@ -98,8 +98,8 @@ def entries_beyond(found: CheckpointFiles, last: int) -> tuple[list[str], str | 
         if removed and (holes or top < wanted):
             return (
                 gone,
-                f"the compacted entry of `{folder}` also lists earlier files, so Headgate can't "
-                "remove only the later files",
+                f"the compact file of `{folder}` also lists files of committed batches, so "
+                "Headgate can't remove only the files that no batch has read",
             )
     return gone, None
 

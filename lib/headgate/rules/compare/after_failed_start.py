@@ -30,7 +30,7 @@ FROM_SCRATCH = "from-scratch"
 
 
 REPAIR = (
-    "If you started the new version, check the checkpoint. If commits/{batch} is missing, delete "
+    "If you started the new version, check {what}. If commits/{batch} is missing, delete "
     "offsets/{batch} and offsets/.{batch}.crc before you start the old version."
 )
 """Added to the remedy if the failed start also blocks the old version."""
@@ -64,15 +64,10 @@ def _with_rollback(finding: Finding, c: Comparison, is_harmful: bool) -> Finding
 
 def repair(progress: Progress | None) -> str:
     """Return how the trace of a refused attempt is taken out of the checkpoint."""
-    batch = _next_batch(progress)
-    return REPAIR.format(batch=batch)
-
-
-def _next_batch(progress: Progress | None) -> str:
-    """Return the batch that an attempt begins: the one after the last committed one."""
+    # An attempt begins the batch after the last committed one.
     if progress is None or progress.last_commit_batch is None:
-        return "N"
-    return str(progress.last_commit_batch + 1)
+        return REPAIR.format(what="the newest batch N in `offsets`", batch="N")
+    return REPAIR.format(what="the checkpoint", batch=progress.last_commit_batch + 1)
 
 
 def _is_late(finding: Finding) -> bool:

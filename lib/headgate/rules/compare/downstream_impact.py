@@ -166,7 +166,7 @@ _LET_THE_OLD = (
 )
 _HAS_THE_QUERY = (
     "Has the query processed all records with schema {versions}? Or has Kafka already deleted "
-    "these records from {topic}?"
+    "these records from topic {topic}?"
 )
 
 
@@ -233,8 +233,8 @@ RULES = (
 
 def _said(change: OutputChange) -> str:
     if change.after is None:
-        return f"The new version's output no longer has {change.name}."
-    return f"The type of {change.name} changes from {change.before} to {change.after}."
+        return f"The new version's output no longer has the field {change.name}."
+    return f"The type of the field {change.name} changes from {change.before} to {change.after}."
 
 
 def with_seen(report: Report, findings: Iterable[Finding], answered: Iterable[str] = ()) -> Report:

@@ -149,7 +149,7 @@ def _other_columns(was: Sequence[str], now: Sequence[str]) -> str:
         [f"added: {', '.join(new)}"] if new else []
     )
     if not parts:
-        return "the new version writes the columns in another order"
+        return "the new version writes the columns in a different order than the old version"
     return f"the new version writes different columns ({'; '.join(parts)})"
 
 
@@ -176,8 +176,8 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
         )
     if report.outcome in (Outcome.RESUMES, Outcome.NO_EFFECT):
         why = (
-            "The rules expect no data loss. In the rehearsal, the new version runs, but no "
-            f"longer reads these state stores: {names}."
+            "The rules expect that the new version restores its state. In the rehearsal, the new "
+            f"version runs, but no longer reads these state stores: {names}."
         )
         return Judged(Agreement.OPEN, why)
     return found

@@ -9,7 +9,10 @@ from headgate.rules.kafka_streams.facts.broker_topology import differences, regi
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison
 from headgate.rules.kafka_streams.library_versions import releases
 
-_STOP = "Stop all instances of the old version cleanly (KafkaStreams#close), with time to commit."
+_STOP = (
+    "Stop all instances of the old version cleanly: call KafkaStreams#close with a timeout that is "
+    "long enough to commit."
+)
 _WAIT = "Wait until the group is empty: crashed members leave it after session.timeout.ms."
 _START = "Start the new version on all instances and wait until they are RUNNING."
 _ALL = (_STOP, _WAIT, _START)

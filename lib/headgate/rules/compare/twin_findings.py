@@ -110,12 +110,12 @@ def engine_writes_wrong_results(verdict: TwinVerdict, location: Location) -> Rul
 
 
 _CHECK_BY_HAND = "Rehearse with a copy of the real checkpoint: `headgate rehearse --checkpoint`."
-_DECIDES = "The generated rows don't decide this. {question}"
+_DECIDES = "The generated rows don't answer this question: {question}"
 
 
 @twin_rule("TWN003", remedies=(_CHECK_BY_HAND,), questions=(_DECIDES,))
 def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """The generated rows don't decide what the new version does with the old state."""
+    """The generated rows don't show what the new version does with the old state."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,

@@ -56,12 +56,12 @@ def kafka_streams_writes_wrong_results(verdict: TwinVerdict, location: Location)
 
 
 _REHEARSE = "Rehearse with the real state directory: `headgate rehearse --state-dir`."
-_DECIDES = "The records of the twin run don't decide this. {question}"
+_DECIDES = "The records of the twin run don't answer this question: {question}"
 
 
 @declared(TwinRule, "TWN013", _SOURCE, remedies=(_REHEARSE,), questions=(_DECIDES,))
 def kafka_streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """The records don't decide what the new version does with the old version's state."""
+    """The records of the twin run don't show what the new version does with the old state."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,

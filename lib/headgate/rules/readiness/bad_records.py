@@ -31,9 +31,9 @@ _GUIDE = "Kafka documentation: Configuring a Streams Application"
 
 
 _SET_AND_NEWER = (
-    f"Set {DEAD_LETTERS} (Kafka Streams 4.2 and newer). LogAndContinue handlers then write each "
-    "skipped record to that topic. The headers contain the error and the source offset. Before "
-    "4.2, write your own handler that does this. Both changes need only a rolling restart."
+    f"Set {DEAD_LETTERS} to a topic (Kafka Streams 4.2 and newer). LogAndContinue handlers then "
+    "write each skipped record to this topic, with the error and the source offset in its headers. "
+    "Before 4.2, write your own handler that does this. Either change needs only a rolling restart."
 )
 
 
@@ -56,8 +56,8 @@ def bad_records_dropped(s: Subject) -> Iterator[Problem]:
 _CHOOSE_A_POLICY = (
     "Decide what happens to bad records. To process them later, use a LogAndContinue handler "
     f"with {DEAD_LETTERS} (4.2 and newer). Or use your own handler that stores the records. If "
-    "Kafka Streams must not skip records, keep the default, and practise moving the group's "
-    "offset past a bad record."
+    "Kafka Streams must not skip records by itself, keep the default handler, and practise how to "
+    "move the group's offset past a bad record by hand."
 )
 
 
@@ -83,8 +83,9 @@ def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
 
 
 _LET_IT_WRITE = (
-    "Before the handler continues, let it write the record to a dead letter topic, with its "
-    f"topic, partition and offset. From 4.2 on, {DEAD_LETTERS} sets one topic for all handlers."
+    "Before the handler continues, let it write the record to a dead letter topic, with the "
+    f"record's topic, partition and offset. {DEAD_LETTERS} applies only to the built-in handlers "
+    "of Kafka Streams."
 )
 _DOES_THE_HANDLER = "Does the handler store the records that it skips?"
 

@@ -145,8 +145,8 @@ _SET_TO_THE_TIME = (
 )
 _GROWS = (
     "The checkpoint doesn't pin this setting: a new value applies from the next start. Each "
-    "additional batch adds its state changes to the checkpoint. A longer trigger interval also "
-    "covers more time."
+    "additional batch adds its state changes to the checkpoint. With a longer trigger interval, "
+    "the same number of batches covers more time."
 )
 _FOR_SOME_TIME = f"{_SET_TO_THE_TIME}. {_GROWS}"
 _FOR_A_DAY = f"{_SET_TO_THE_TIME}. To cover one day, keep {{batches:,}} batches. {_GROWS}"

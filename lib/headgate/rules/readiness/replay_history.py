@@ -99,7 +99,8 @@ def _left(topic: Topic) -> str:
         return ""
     if not gone:
         return "Kafka has deleted no records so far."
-    return f"Kafka has deleted {gone:,} of {ever:,} offsets ({100 * gone / ever:.0f} %)."
+    share = f"{100 * gone / ever:.0f} %"
+    return f"Kafka has deleted the records at {gone:,} of {ever:,} offsets ({share})."
 
 
 def _needed_ms(s: Subject) -> int | None:

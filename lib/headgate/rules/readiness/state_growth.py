@@ -81,7 +81,7 @@ def _reason(operator: StatefulOperator, s: Subject, complete: bool) -> str:
         return "has no watermark"
     if operator.kind is OperatorKind.DEDUPLICATE:
         if s.version.watermarks:
-            return "keeps every key forever, because no key column is an event time"
+            return "keeps every key forever, because the keys don't include an event-time column"
         return "keeps every key forever, because it has no watermark"
     return (
         "uses complete mode, which keeps all rows"
@@ -129,7 +129,8 @@ _SET_A_TIMEOUT = (
     "Set a timeout (GroupStateTimeout), and remove a key's state when its timeout expires."
 )
 _GIVE_THE_VARIABLES = (
-    "Set a time-to-live on the state variables, or a time mode and timers on the operator."
+    "Set a time-to-live on the state variables, or register timers in the StatefulProcessor. For "
+    "both, also set the operator's timeMode."
 )
 
 
@@ -236,7 +237,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
     """The state has Spark's default number of partitions, and the checkpoint pins it.
 
     Too many partitions make every batch slow and fill the checkpoint with small files. With too
-    few, the query can't grow with the data.
+    few, the query can't use more cores when the data grows.
     """
     stored = s.version.pinned.get(PARTITIONS)
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
@@ -244,7 +245,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
         how = (
             "State of HDFSBackedStateStoreProvider can't be repartitioned"
             if hdfs
-            else "RocksDB state can be repartitioned offline with Spark 4.2 and newer"
+            else "`headgate plan repartition` can repartition RocksDB state (Spark 4.2 and newer)"
         )
         yield Problem(
             severity=Severity.LOW,

@@ -109,8 +109,9 @@ def test_rows_are_staged_with_the_touched_keys_and_then_replaced():
         "keys (a key counts once per window) to a staging table for public.totals"
     )
     assert upsert.describe() == (
-        "upsert the results into public.totals by customer, window_start, delete other rows of the "
-        "touched keys, and keep the replaced and deleted rows as a backup"
+        "upsert the results into table public.totals by customer, window_start, delete all other "
+        "rows of the keys that late records touch, and keep the replaced and deleted rows as a "
+        "backup"
     )
 
 

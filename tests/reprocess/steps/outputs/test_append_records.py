@@ -56,9 +56,9 @@ def test_a_run_writes_from_the_offsets_of_its_group():
     STEP.apply(world, was)
     STEP.verify(world, was)
     assert world.published == [("headgate-staged-r-1", "totals", "headgate-append-r-1")]
-    assert world.said == "5 results appended to totals"
+    assert world.said == "5 results appended to topic totals"
     (said,) = STEP.remains(world, was)
-    assert said.startswith("can't be undone: 5 results of the run are in totals")
+    assert said.startswith("can't be undone: 5 results of the run are in topic totals")
 
 
 def test_an_undo_is_free_until_a_record_is_written():
@@ -69,8 +69,8 @@ def test_an_undo_is_free_until_a_record_is_written():
     world.at = {0: 0, 1: 0}
     assert STEP.remains(world, was) == ()
     world.at = {0: 1, 1: 0}
-    assert "1 result of the run is in totals" in STEP.remains(world, was)[0]
-    with pytest.raises(StepError, match="not all results are in totals"):
+    assert "1 result of the run is in topic totals" in STEP.remains(world, was)[0]
+    with pytest.raises(StepError, match="not all results are in topic totals"):
         STEP.verify(world, was)
 
 

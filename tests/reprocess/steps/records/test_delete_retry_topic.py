@@ -62,7 +62,7 @@ def test_a_whole_topic_is_forgotten_and_deleted():
 def test_what_the_topic_lost_is_a_risk_and_a_note():
     ports = Ports(0, 4)
     said = STEP.risks(ports)[1]
-    assert said.startswith("4 offsets of retry expired or were deleted before the undo")
+    assert said.startswith("the records at 4 offsets of topic retry expired or were deleted before")
     assert "still count as redriven: pass --again" in said
     ports.carry_out()
     assert ports.notes == [said] and ports.begins == ()

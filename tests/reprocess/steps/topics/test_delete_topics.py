@@ -111,7 +111,8 @@ def test_a_topic_that_another_group_reads_is_left_alone(topics_lab, broker, uniq
     while not consumer.assignment():
         consumer.poll(0.2)
     plan, _ = deletion(here, names)
-    with pytest.raises(RefusedError, match=f"{names[0]} still has active consumers: {group}"):
+    said = f"{names[0]} still has active consumer groups: {group}"
+    with pytest.raises(RefusedError, match=said):
         here.execute(here.enqueue(plan), plan)
     plan, _ = deletion(here, names, group=group, group_type="classic")
     with pytest.raises(RefusedError, match="Stop all members first"):

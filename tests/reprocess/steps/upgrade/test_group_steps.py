@@ -219,7 +219,7 @@ def test_an_application_keeps_its_offsets_and_must_not_be_after_the_old_ones():
     assert "the results of up to 10 records twice" in back.risks(world)[0]
     world.at["new"]["in", 0] = 31
     with pytest.raises(
-        RefusedError, match=r"already after the offsets at which p stopped: in\[0\]"
+        RefusedError, match=r"already read past the offsets at which p stopped: in\[0\]"
     ):
         carry_out(step, world)
     world.states["p"] = Status.RUNS

@@ -250,7 +250,7 @@ def test_results_of_the_running_version_are_waited_for():
         # A no-data batch too many, or one too few, leaves other windows in the state.
         (batches(10, 20, 20, 35, 35), "stopped at batch 5"),
         (batches(10, 20, 35), "stopped at batch 3"),
-        (batches(10, 20, 20, 36), "'0': 36"),
+        (batches(10, 20, 20, 36), "t-0@36"),
         (batches(10, 20, 20, 35, watermark=7), "the watermark of m:n is 7 ms"),
         (
             (*batches(10, 20, 20, watermark=7), *batches(35, first=4)),
@@ -348,7 +348,7 @@ def test_batches_that_spark_removes_during_the_wait_are_known():
 def test_batches_that_are_no_longer_logged_end_the_run():
     world, step = Running(), beside("switch")
     world.logs["/d/ck"] = batches(40, 50, first=4)
-    with pytest.raises(RefusedError, match="batch 3 is no longer in the logs of /d/ck"):
+    with pytest.raises(RefusedError, match="batch 3 is no longer in the logs of checkpoint /d/ck"):
         step.apply(world, {"copy": COPY})
     world.logs["/d/ck"] = batches(5)
     with pytest.raises(RefusedError, match="reset or rewound"):

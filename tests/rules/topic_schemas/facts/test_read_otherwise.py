@@ -92,14 +92,15 @@ def record(*fields):
         (record(("a", "long"), ("b", "long")), record(("b", "long"), ("a", "long")),
          ("Spark decodes the written field a into the field b.",
           "Spark decodes the written field b into the field a.")),
-        (record(("a", "long")), record(("a", "int")), ("a is written as long and read as int.",)),
+        (record(("a", "long")), record(("a", "int")),
+         ("The field a is written as long and read as int.",)),
         (record(("a", "int")), record(("a", "long")), ()),
         (record(("a", "long")), record(("renamed", "long")), ()),
         (record(("a", "long"), ("b", "int")), record(("a", "long")), ()),
         (record(("a", "long")), record(("a", "long"), ("b", "int")),
-         ("The query reads b, but no producer writes it.",)),
+         ("The query reads the field b, but no producer writes it.",)),
         (record(("a", "string")), record(("a", ["null", "string"])),
-         ("a is written as string and read as null | string.",)),
+         ("The field a is written as string and read as null | string.",)),
     ],
 )  # fmt: skip
 def test_fields_are_told_apart_by_their_place(written, read, said):

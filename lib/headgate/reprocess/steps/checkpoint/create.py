@@ -128,8 +128,8 @@ class RehearseNewCheckpoint(StepBase):
 
     def describe(self) -> str:
         return (
-            f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must complete a "
-            "batch"
+            f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must start the "
+            "query, and complete a batch if there are unread records"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -238,9 +238,9 @@ class InstallNewCheckpoint(StepBase):
         """Fail where something else stands there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"checkpoint {self.place} differs from the new checkpoint: another process writes "
-                f"to it. Stop that process, run `headgate undo {applier.run}`, then `headgate "
-                "plan` again"
+                f"checkpoint {self.place} differs from the new checkpoint that the run moved "
+                "there: another process writes to this checkpoint. Stop that process, run "
+                f"`headgate undo {applier.run}`, then `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

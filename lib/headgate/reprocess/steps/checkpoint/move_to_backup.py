@@ -31,8 +31,8 @@ class MoveToBackup(StepBase):
 
     def describe(self) -> str:
         return (
-            f"move the {self.what} {self.folder} to a backup folder next to it (deleted after "
-            "`keep_snapshots` under [runs] in headgate.toml)"
+            f"move the {self.what} {self.folder} to a backup folder next to it (deleted after the "
+            "time that `keep_snapshots` under [runs] in headgate.toml sets)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -67,7 +67,7 @@ class MoveToBackup(StepBase):
             applier.note(f"no {self.what} found at {self.folder}")
         else:
             check_kept(applier, self.folder, was)
-            applier.note(f"{self.folder} was moved to the backup {was['aside']}")
+            applier.note(f"the {self.what} {self.folder} was moved to the backup {was['aside']}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the folder from backup."""
@@ -111,8 +111,7 @@ class RestoreFromBackup(RestoreFolder):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
         return (
-            f"the undo moves output that was written to {self.folder} since the run to a backup "
-            "folder",
+            f"the undo moves to a backup folder what was written to {self.folder} since the run",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

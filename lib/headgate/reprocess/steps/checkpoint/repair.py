@@ -114,7 +114,10 @@ class VerifyRepair(StepBase):
     entry_point: str
 
     def describe(self) -> str:
-        return f"rehearse {self.entry_point} on the repaired copy: Spark must complete a batch"
+        return (
+            f"rehearse {self.entry_point} on the repaired copy: Spark must start the query, and "
+            "complete a batch if there are unread records"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""

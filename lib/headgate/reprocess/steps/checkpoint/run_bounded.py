@@ -55,10 +55,10 @@ class RunBounded(StepBase):
         limits += [f"at most {self.rate} records/s"] if self.rate else []
         limits += [f"time limit {self.time_limit} s"] if self.time_limit else []
         more = f" ({', '.join(limits)})" if limits else ""
-        to = "the current latest offsets"
+        to = "the latest offsets at the start of this step"
         if self.replaced_since:
             to = f"the first record that the run replaces ({since_words(self.replaced_since)})"
-        return f"run {self.entry_point} on checkpoint {self.checkpoint} to {to}, then stop{more}"
+        return f"run {self.entry_point} on checkpoint {self.checkpoint} up to {to}, then stop{more}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or is not the planned one.

@@ -152,7 +152,9 @@ class RestoreCheckpoint(RestoreFolder):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs, and say that none does."""
         RestoreFolder.verify(self, applier, was)
-        applier.note(f"{self.checkpoint} is identical to the original (hash {self.hash[:12]})")
+        applier.note(
+            f"checkpoint {self.checkpoint} is identical to the original (hash {self.hash[:12]})"
+        )
 
 
 def restore_steps(pipeline: str, checkpoint: str, was: PriorState) -> tuple[Step, ...]:
@@ -178,6 +180,7 @@ def check_query(inspector: Inspector, location: str, query_id: str) -> Checkpoin
         raise RefusedError(f"checkpoint {location} not found. Check `checkpoint` in headgate.toml")
     if found.query_id != query_id:
         raise StalePlanError(
-            f"checkpoint {location} now belongs to query {found.query_id}, not to query {query_id}"
+            f"checkpoint {location} now belongs to query {found.query_id}, not to query "
+            f"{query_id}. Run `headgate plan` again"
         )
     return found

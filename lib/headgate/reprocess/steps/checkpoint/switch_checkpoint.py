@@ -40,8 +40,8 @@ class SwitchCheckpoint(StepBase):
         what = "" if self.made else " (empty)"
         return (
             f"switch the checkpoint of {self.pipeline}: {self.checkpoint} -> {self.place}{what}. "
-            "Its commands get the new location as HEADGATE_CHECKPOINT. The old checkpoint doesn't "
-            "change"
+            "The pipeline's commands get the new location as HEADGATE_CHECKPOINT. The old "
+            "checkpoint doesn't change"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -119,15 +119,16 @@ class SwitchToOldCheckpoint(StepBase):
         now = inspector.remote_checkpoints.listing_hash(self.checkpoint)
         if now is None:
             return (
-                f"the old checkpoint {self.checkpoint} was not found. Restore it from your own "
-                f"backup, or set `checkpoint` of {self.pipeline} in headgate.toml to the "
-                "checkpoint to use",
+                f"the old checkpoint {self.checkpoint} was not found, so Headgate can't undo the "
+                f"switch. Restore it from your own backup, or set `checkpoint` of {self.pipeline} "
+                "in headgate.toml to the checkpoint to use",
             )
         if now != self.hash:
             return (
                 (
-                    f"the old checkpoint {self.checkpoint} has changed since the run. Set "
-                    f"`checkpoint` of {self.pipeline} in headgate.toml to the checkpoint to use"
+                    f"the old checkpoint {self.checkpoint} has changed since the run, so Headgate "
+                    f"can't undo the switch. Set `checkpoint` of {self.pipeline} in headgate.toml "
+                    "to the checkpoint to use"
                 ),
             )
         return ()
@@ -171,7 +172,8 @@ class SwitchToOldCheckpoint(StepBase):
             )
         else:
             applier.note(
-                f"the old checkpoint {self.checkpoint} changed after the run: a query ran on it"
+                f"the old checkpoint {self.checkpoint} changed after the run: a query probably ran "
+                "on it"
             )
 
 

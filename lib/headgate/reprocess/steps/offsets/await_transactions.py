@@ -34,7 +34,7 @@ class AwaitTransactions(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        return f"verify that {self.application} has no pending transaction"
+        return f"verify that application {self.application} has no pending transaction"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait until the broker has ended those that a killed process left open."""
@@ -48,9 +48,9 @@ class AwaitTransactions(StepBase):
         """Refuse where one is still open."""
         if pending := self._pending(applier):
             raise RefusedError(
-                f"{self.application} has pending transactions: {_named(pending)}. A process of "
-                "the application still runs, or was just killed. Stop that process, or abort "
-                "the transactions with `kafka-transactions.sh abort`"
+                f"application {self.application} has pending transactions: {_named(pending)}. A "
+                "process of the application still runs, or was just killed. Stop that process, or "
+                "abort the transactions with `kafka-transactions.sh abort`"
             )
 
     def _pending(self, applier: Applier) -> list[Transaction]:

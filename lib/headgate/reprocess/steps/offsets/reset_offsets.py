@@ -79,9 +79,9 @@ def _of(
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
             yield (
-                f"undo the run within {hours} h. Later, the records at "
-                f"{plural(len(old), 'old offset')} can expire: topic {topic.name} keeps records "
-                f"for {keeps / _HOUR_MS:g} h"
+                f"records at the old offsets of {plural(len(old), 'partition')} can expire within "
+                f"{hours} h: topic {topic.name} keeps records for {keeps / _HOUR_MS:g} h. After a "
+                "later undo, the consumer can't read these records"
             )
             return
 
@@ -353,7 +353,9 @@ def _prove(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
     ]
     if wrong:
         raise StepError(
-            f"group {group_id} doesn't have the planned offsets: " + "; ".join(wrong[:_SHOWN])
+            f"group {group_id} doesn't have the planned offsets: {'; '.join(wrong[:_SHOWN])}. A "
+            "consumer of the group probably commits offsets. Stop the group's consumers, then "
+            "resume the run"
         )
 
 

@@ -255,8 +255,8 @@ class _Finder:
         if at != wished:
             end = "earliest" if at == self.begin else "latest"
             self.found.risks.append(
-                f"{_name(self.part)} moves by {at - self.committed:+d} records instead of "
-                f"{by:+d}, to its {end} offset"
+                f"the offset of {_name(self.part)} moves by {at - self.committed:+d} records "
+                f"instead of {by:+d}, to the {end} offset"
             )
         self._to(at)
 

@@ -82,7 +82,7 @@ class AppendRecords(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        return f"append each result to {self.topic} exactly once (can't be undone)"
+        return f"append each result to topic {self.topic} exactly once (can't be undone)"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the topic is not the planned one."""
@@ -104,8 +104,8 @@ class AppendRecords(StepBase):
             if applier.folders.read_record(was["begun"]) is not None:
                 raise StepError(
                     f"Kafka no longer has the offsets of group {publisher(run)}, so "
-                    f"Headgate doesn't know which results are already in {self.topic}. Compare "
-                    f"{self.topic} with {staged_topic(run)}"
+                    f"Headgate doesn't know which results are already in topic {self.topic}. To "
+                    f"find the missing results, compare this topic with topic {staged_topic(run)}"
                 )
             parts = _ends(applier, run)
             first = (GroupOffset(topic=staged_topic(run), partition=p, offset=0) for p in parts)
@@ -116,9 +116,9 @@ class AppendRecords(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail unless all were written, and say how many."""
         if not self.is_applied(applier, was):
-            raise StepError(f"not all results are in {self.topic}. Resume the run")
+            raise StepError(f"not all results are in topic {self.topic}. Resume the run")
         count = sum(_ends(applier, was["run"]).values())
-        applier.note(f"{plural(count, 'result')} appended to {self.topic}")
+        applier.note(f"{plural(count, 'result')} appended to topic {self.topic}")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Say how many were written; empty where none was yet, None where Kafka forgot it."""
@@ -130,8 +130,8 @@ class AppendRecords(StepBase):
             return ()
         are = "is" if written == 1 else "are"
         return (
-            f"can't be undone: {plural(written, 'result')} of the run {are} in {self.topic}, where "
-            "consumers may have read them. Their header headgate.run has the run id",
+            f"can't be undone: {plural(written, 'result')} of the run {are} in topic {self.topic}, "
+            "where consumers may have read them. Their header headgate.run has the run id",
         )
 
 

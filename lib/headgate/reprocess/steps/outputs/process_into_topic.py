@@ -65,9 +65,9 @@ class ProcessIntoTopic(Processing):
         found = records_in(applier, self.topic)
         if found != written:
             raise StepError(
-                f"{self.topic} has {plural(found, 'record')}, but the run wrote {written}: Spark "
-                "repeated a task, or another producer writes to the topic. Stop other producers, "
-                "then resume the run"
+                f"topic {self.topic} has {plural(found, 'record')}, but the run wrote {written}: "
+                "Spark repeated a task, or another producer writes to the topic. Stop other "
+                "producers, then resume the run"
             )
         applier.kafka.configure_topic(self.topic, self.shape["configs"])
         forget_stream(applier, was)

@@ -188,8 +188,8 @@ class StageRows(Processing):
         found = applier.tables.staged_rows(change)
         if found != written:
             raise StepError(
-                f"{change.schema}.{change.staged} has {plural(found, 'row')}, but the run wrote "
-                f"{written}: Spark repeated a task. Resume the run"
+                f"staging table {change.schema}.{change.staged} has {plural(found, 'row')}, but "
+                f"the run wrote {written}: Spark repeated a task. Resume the run"
             )
         forget_stream(applier, was)
 
@@ -219,7 +219,8 @@ class DropTables(StepBase):
     tables: tuple[str, ...]
 
     def describe(self) -> str:
-        return f"drop {name_list(f'{self.schema}.{name}' for name in self.tables)}"
+        word = "table" if len(self.tables) == 1 else "tables"
+        return f"drop {word} {name_list(f'{self.schema}.{name}' for name in self.tables)}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Drop them."""

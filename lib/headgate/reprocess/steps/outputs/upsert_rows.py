@@ -28,9 +28,9 @@ class UpsertRows(StepBase):
     target: TargetTable
 
     def describe(self) -> str:
-        what = f"upsert the results into {self.target.title} by {', '.join(self.target.keys)}"
+        what = f"upsert the results into table {self.target.title} by {', '.join(self.target.keys)}"
         if self.target.touched_by:
-            what += ", delete other rows of the touched keys"
+            what += ", delete all other rows of the keys that late records touch"
         return f"{what}, and keep the {_gone(self.target.touched_by)} rows as a backup"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -60,7 +60,7 @@ class UpsertRows(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail unless the transaction was committed."""
         if not self.is_applied(applier, was):
-            raise StepError(f"the results are not in {self.target.title}. Resume the run")
+            raise StepError(f"the results are not in table {self.target.title}. Resume the run")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the rows, then drop the backup."""
@@ -108,7 +108,9 @@ class RestoreRows(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail unless the rows are as before the run."""
         if not self.is_applied(applier, was):
-            raise StepError(f"the rows of {self._change.title} are not restored. Resume the undo")
+            raise StepError(
+                f"the rows of table {self._change.title} are not restored. Resume the undo"
+            )
 
 
 def _gone(touched_by: tuple[str, ...]) -> str:

@@ -39,7 +39,7 @@ SHOWN_PARTITIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunToOffsets(StepBase):
-    """Start the pipeline, wait until the group reaches the current latest offsets, and stop it.
+    """Start the pipeline, process up to the latest offsets at the start, and stop it.
 
     `topics` maps a name to its `id` and number of `partitions`. With `drains`, the repartition
     topics that the application owns are drained as well. `offsets` is the preview. `time_limit` is
@@ -66,8 +66,8 @@ class RunToOffsets(StepBase):
         limit = f" (time limit {self.time_limit} s)" if self.time_limit else ""
         return (
             f"start {self.pipeline} with `{self.start}`, wait until group {self.group} has "
-            f"committed the current latest offsets of {', '.join(sorted(self.topics))}, and stop "
-            f"{self.pipeline} with `{self.stop}`{limit}"
+            f"committed the latest offsets that {', '.join(sorted(self.topics))} had at the start "
+            f"of this step, and stop {self.pipeline} with `{self.stop}`{limit}"
         )
 
     @property

@@ -56,7 +56,9 @@ class VerifyOutput(StepBase):
             if found is not None and found.last_commit_batch is not None:
                 done += _POLL
             if done > TOLD_SECONDS or wait.seconds >= (BATCH_SECONDS if begun else IDLE_SECONDS):
-                why = "no evidence shows the output" if done else "no batch has completed"
+                why = (
+                    "no evidence shows where the query writes" if done else "no batch has completed"
+                )
                 applier.note(f"Headgate can't verify the output of {self.pipeline}: {why}")
                 return
             wait.pause()

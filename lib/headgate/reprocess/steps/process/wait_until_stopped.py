@@ -143,4 +143,4 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
 
 def _last_batches(head: tuple[int | None, int | None]) -> str:
     begun, done = ("none" if batch is None else batch for batch in head)
-    return f"last offset batch {begun}, last commit batch {done}"
+    return f"offset log at batch {begun}, commit log at batch {done}"

@@ -101,7 +101,7 @@ class BackUpRecords(StepBase):
                 # A try that goes on from here begins with an empty one.
                 applier.kafka.delete_topic(applier.kafka.shapes([backup])[backup])
                 raise
-            applier.note(f"{name} is backed up in {backup}: {_shown(digests)}")
+            applier.note(f"topic {name} is backed up in topic {backup}: {_shown(digests)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the backup topics once the records are restored; keep copies of skipped records.

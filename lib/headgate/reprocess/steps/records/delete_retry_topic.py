@@ -55,9 +55,9 @@ class DeleteRetryTopic(StepBase):
         # Offsets of a topic that the run created begin at 0.
         if count := sum(p.begin or 0 for p in found.partitions):
             return (
-                f"{plural(count, 'offset')} of {self.topic} expired or were deleted before the "
-                f"undo. Records of {self.dead_letters} that were redriven to these offsets still "
-                "count as redriven: pass --again to redrive them",
+                f"the records at {plural(count, 'offset')} of topic {self.topic} expired or were "
+                f"deleted before the undo. Records of {self.dead_letters} that were redriven to "
+                "these offsets still count as redriven: pass --again to redrive them",
             )
         return ()
 
@@ -78,8 +78,8 @@ class DeleteRetryTopic(StepBase):
         readers = inspector.kafka.topic_readers([self.topic])[self.topic]
         if active := sorted(group for group, is_active in readers.items() if is_active):
             raise RefusedError(
-                f"topic {self.topic} still has active consumers: {name_list(active)}. Stop them "
-                "first"
+                f"topic {self.topic} still has active consumer groups: {name_list(active)}. Stop "
+                "their consumers first"
             )
 
     def bind(self, applier: Applier) -> PriorState:

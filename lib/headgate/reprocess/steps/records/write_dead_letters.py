@@ -67,8 +67,8 @@ class WriteDeadLetters(StepBase):
         text = applier.folders.read_record(failing_file(applier))
         if text is None:
             raise StepError(
-                f"the list of failing records {failing_file(applier)} not found. Run `headgate "
-                "plan` again"
+                f"the file with the failing records was not found: {failing_file(applier)}. Run "
+                "`headgate plan` again"
             )
         found = json.loads(text)["records"]
         return [FailedRecord(pipeline=self.pipeline, **one) for one in found]

@@ -147,10 +147,15 @@ class VerifyPartitions(StepBase):
 
     def _said(self, applier: Applier) -> str:
         now = {name: count for name, (_, count) in applier.kafka.identities(self.topics).items()}
-        said = [f"{name} has {plural(count, 'partition')}" for name, count in sorted(now.items())]
+        said = [
+            f"topic {name} has {plural(count, 'partition')}" for name, count in sorted(now.items())
+        ]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
         why = (
-            (f"; the code or another input sets the number of partitions of {name_list(fixed)}")
+            (
+                f"; the number for {name_list(fixed)} isn't {self.to}, because the code or another "
+                "input sets it"
+            )
             if fixed
             else ""
         )

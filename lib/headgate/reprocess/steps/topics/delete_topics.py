@@ -105,8 +105,8 @@ class DeleteTopics(StepBase):
         """Fail where one of them is there: something makes it anew when it is gone."""
         if left := applier.kafka.shapes(self.topics):
             raise StepError(
-                f"a client recreated {name_list(left)} right after the deletion. Stop the client, "
-                "then run `headgate plan` again"
+                f"a client recreated topics right after the deletion: {name_list(left)}. Stop the "
+                "client, then run `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -245,7 +245,8 @@ def check_unread(inspector: Inspector, topics: Iterable[str], *, but: str | None
         active = sorted(group for group, is_active in groups.items() if is_active and group != but)
         if active:
             raise RefusedError(
-                f"topic {topic} still has active consumers: {name_list(active)}. Stop them first"
+                f"topic {topic} still has active consumer groups: {name_list(active)}. Stop their "
+                "consumers first"
             )
 
 

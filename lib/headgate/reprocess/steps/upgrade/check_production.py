@@ -45,7 +45,10 @@ class CheckProduction(StepBase):
     approved: tuple[str, ...]
 
     def describe(self) -> str:
-        return f"check that {self.pipeline} has not changed since its checkpoint was copied"
+        return (
+            f"check that {self.pipeline} was not upgraded, reset or rewound since its checkpoint "
+            "was copied"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the checkpoint or the output topic is another one."""
@@ -63,15 +66,19 @@ class CheckProduction(StepBase):
             )
         if now.after != self.version:
             raise RefusedError(
-                f"conflict: {self.after} has changed since the plan was made. {_AGAIN}"
+                f"conflict: the new version {self.after} has changed since the plan was made. "
+                f"{_AGAIN}"
             )
         more = (*now.closed, *new_codes(now, self.approved))
         if more:
             found = "; ".join(f.sentence() for f in dict.fromkeys(more))
             raise RefusedError(
-                f"{self.after} has findings that were not approved: {found}. {_AGAIN}"
+                f"the new version {self.after} has findings that were not approved: {found}. "
+                f"{_AGAIN}"
             )
-        applier.note(f"{self.pipeline} has not changed since its checkpoint was copied")
+        applier.note(
+            f"{self.pipeline} was not upgraded, reset or rewound since its checkpoint was copied"
+        )
 
     def _check_offsets(self, applier: Applier) -> None:
         """Refuse where the batch at which the copy began is no longer the same one."""

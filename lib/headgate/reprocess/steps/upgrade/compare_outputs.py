@@ -38,7 +38,7 @@ class CompareOutputs(StepBase):
 
     def describe(self) -> str:
         return (
-            f"compare the results in {self.sink_topic} and {self.topic} by key "
+            f"compare the results in topics {self.sink_topic} and {self.topic} by key "
             f"({name_list(self.keys)})"
         )
 
@@ -102,7 +102,7 @@ class CompareOutputs(StepBase):
                 f"{self.sink_topic}: {name_list(consumers)}. Keep these fields, or write to a new "
                 "topic"
             )
-        applier.note(f"{'; '.join(wrong)}. {self.sink_topic} has no known consumers")
+        applier.note(f"{'; '.join(wrong)}. Topic {self.sink_topic} has no known consumers")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The comparison itself is the check."""

@@ -58,7 +58,7 @@ class CompareVersions(StepBase):
 
     def describe(self) -> str:
         return (
-            f"run both versions for {self.seconds} s, then compare the results in "
+            f"run both versions for {self.seconds} s, then compare the results in topics "
             f"{self.sink_topic} and {self.topic} by key ({name_list(self.keys)})"
         )
 
@@ -134,7 +134,7 @@ class CompareVersions(StepBase):
                 f"{self.sink_topic}: {name_list(consumers)}. Keep these fields, or write to a new "
                 "topic"
             )
-        applier.note(f"{'; '.join(wrong)}. {self.sink_topic} has no known consumers")
+        applier.note(f"{'; '.join(wrong)}. Topic {self.sink_topic} has no known consumers")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The comparison itself is the check."""

@@ -175,7 +175,7 @@ class SwitchOffsets(StepBase):
         if after := unread(applier, self.source, positions(applier, self.group, self.topics)):
             names = name_list(f"{t}[{p}]" for t, p in after)
             raise RefusedError(
-                f"{self.pipeline} is already after the offsets at which {self.old} stopped: "
+                f"{self.pipeline} has already read past the offsets at which {self.old} stopped: "
                 f"{names}. Results would be lost. Run `headgate plan` again"
             )
         if not self.has_state:

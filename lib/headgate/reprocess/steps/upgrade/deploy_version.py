@@ -46,19 +46,20 @@ class RecheckVersion(StepBase):
         now = applier.evidence.verdict(self.pipeline, self.after, self.before, self.fail_on)
         if now.after != self.version:
             raise StalePlanError(
-                f"{self.after} has changed since the plan was made. Run `headgate plan` again"
+                f"the new version {self.after} has changed since the plan was made. Run `headgate "
+                "plan` again"
             )
         if now.closed:
             found = "; ".join(f.sentence() for f in now.closed)
             raise RefusedError(
-                f"{self.after} fails the check on the state of the stopped {self.pipeline}: "
-                f"{found.rstrip('.')}. Change the new version, or accept the finding in "
-                "headgate.toml, then run `headgate plan` again"
+                f"the new version {self.after} fails the check on the state of the stopped "
+                f"{self.pipeline}: {found.rstrip('.')}. Change the new version, or accept the "
+                "finding in headgate.toml, then run `headgate plan` again"
             )
         if more := new_codes(now, self.approved):
+            found = "; ".join(f.sentence() for f in more)
             raise StalePlanError(
-                "the check has findings that were not approved: "
-                + "; ".join(f.sentence() for f in more)
+                f"the check has findings that were not approved: {found}. Run `headgate plan` again"
             )
         applier.note(f"the check passes (outcome: {now.outcome})")
 
@@ -106,7 +107,7 @@ class BackUpOffsets(StepBase):
     topics: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def describe(self) -> str:
-        return f"back up the committed offsets of {self.group}"
+        return f"back up the committed offsets of group {self.group}"
 
     def bind(self, applier: Applier) -> PriorState:
         """Read them."""
@@ -116,7 +117,7 @@ class BackUpOffsets(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """They are in the journal already."""
-        applier.note(f"backed up {plural(len(was['moves']), 'offset')} of {self.group}")
+        applier.note(f"backed up {plural(len(was['moves']), 'offset')} of group {self.group}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The journal is on disk."""

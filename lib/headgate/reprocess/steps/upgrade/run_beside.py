@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -38,7 +39,7 @@ _ROUNDS = 5
 _LOOK_SECONDS = 5
 _WHAT = {
     COMPARE: "up to the batch that the running version reaches after {seconds} s",
-    CATCH_UP: "until at most {max_lag} batches are left to process",
+    CATCH_UP: "until the number of batches left to process is at most {max_lag}",
     SWITCH: "up to the last batch of the stopped version",
 }
 
@@ -105,9 +106,9 @@ class RunBeside(StepBase):
                 return
             self._run_to(applier, was, goal)
         raise RefusedError(
-            f"{self.entry_point} doesn't catch up: more than {self.max_lag} batches are left "
-            f"after {_ROUNDS} runs. Increase its resources under [spark] in headgate.toml, or "
-            "plan again with a larger --max-lag"
+            f"{self.entry_point} doesn't catch up: after {_ROUNDS} runs, the number of batches "
+            f"left to process is still above {self.max_lag}. Give the new version more resources "
+            "under [spark] in headgate.toml, or plan again with a larger --max-lag"
         )
 
     def _run_to(self, applier: Applier, was: PriorState, goal: dict[str, Any]) -> None:
@@ -158,9 +159,10 @@ class RunBeside(StepBase):
         missing = set(range(first + 1, numbers[-1] + 1)) - set(numbers)
         if missing:
             raise RefusedError(
-                f"batch {min(missing)} is no longer in the logs of {self.checkpoint}, so the new "
-                "version can't repeat this batch. Raise spark.sql.streaming.minBatchesToRetain "
-                "of the running query, or use a longer trigger interval"
+                f"batch {min(missing)} is no longer in the logs of checkpoint {self.checkpoint}, "
+                "so the new version can't repeat this batch. Raise "
+                "spark.sql.streaming.minBatchesToRetain of the running query, or use a longer "
+                "trigger interval"
             )
 
     def _look(self, applier: Applier, seen: dict[int, LoggedBatch]) -> None:
@@ -257,9 +259,9 @@ class RunBeside(StepBase):
         now = batch_facts(applier.checkpoints.batches(was["copy"]))
         if any(now[name] != goal[name] for name in ("batch", "end")):
             raise RefusedError(
-                f"{self.entry_point} stopped at batch {now['batch']} ({now['end']}), but the "
-                f"running version is at batch {goal['batch']} ({goal['end']}). Both must stop at "
-                "the same offsets. Use `headgate plan offline-upgrade`"
+                f"{self.entry_point} stopped at batch {now['batch']} ({_offsets(now['end'])}), but "
+                f"the running version is at batch {goal['batch']} ({_offsets(goal['end'])}). Both "
+                "must stop at the same offsets. Use `headgate plan offline-upgrade`"
             )
         # The newest first: a log may begin with its last batch.
         both = zip(now["watermarks"], goal["watermarks"], strict=False)
@@ -274,3 +276,7 @@ class RunBeside(StepBase):
     @property
     def _record(self) -> str:
         return f"beside-{self.goal}"
+
+
+def _offsets(ends: Mapping[str, Mapping[str, int]]) -> str:
+    return ", ".join(f"{t}-{p}@{at}" for t, parts in ends.items() for p, at in parts.items())

@@ -153,9 +153,9 @@ def between_batches(applier: Applier, checkpoint: str, topic: str) -> tuple[int,
                 }
         if wait.seconds >= BETWEEN_SECONDS:
             raise RefusedError(
-                f"checkpoint {checkpoint} had an uncommitted batch for {wait.seconds:.0f} s, so "
-                "Headgate can't separate the results of two batches. Use a longer trigger "
-                "interval, then run `headgate plan` again"
+                f"within {wait.seconds:.0f} s, Headgate found no pause between two batches in "
+                f"checkpoint {checkpoint}, so it can't separate their results. Use a longer "
+                "trigger interval, then run `headgate plan` again"
             )
         wait.pause()
 

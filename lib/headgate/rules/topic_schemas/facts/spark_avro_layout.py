@@ -52,8 +52,8 @@ def _differences(
             yield from _differences(read.values, written.values, f"{path}{{}}", depth + 1, seen)
         case "enum" if list(written.symbols) != list(read.symbols)[: len(written.symbols)]:
             yield (
-                f"{path or 'The value'} has different enum symbols in the reader schema and the "
-                "writer schema."
+                f"{_named(path)} has different enum symbols in the reader schema and the writer "
+                "schema."
             )
         case "fixed" if read.size != written.size:
             yield _said(path, read, written)
@@ -66,8 +66,11 @@ def _kind(tree: Any) -> str:
 
 
 def _said(path: str, read: Any, written: Any) -> str:
-    what = path or "The value"
-    return f"{what} is written as {type_name(written)} and read as {type_name(read)}."
+    return f"{_named(path)} is written as {type_name(written)} and read as {type_name(read)}."
+
+
+def _named(path: str) -> str:
+    return f"The field {path}" if path else "The value"
 
 
 def _of_record(
@@ -82,11 +85,12 @@ def _of_record(
     more, fewer = read.fields[len(names) :], written.fields[len(read.fields) :]
     for field in more:
         yield (
-            f"The query reads {f'{path}.' if path else ''}{field.name}, but no producer writes it."
+            f"The query reads the field {f'{path}.' if path else ''}{field.name}, but no producer "
+            "writes it."
         )
     # What follows the last field of the record itself is not looked at.
     for field in fewer if path else ():
-        yield f"Producers write {path}.{field.name}, but the query's schema lacks it."
+        yield f"Producers write the field {path}.{field.name}, but the query's schema lacks it."
 
 
 def _of_union(

@@ -38,12 +38,12 @@ def _misfits(parsed: Schema, fields: dict[str, SchemaField]) -> Iterator[Misfit]
         path, kind, depth = stack.pop()
         known = fields.get(path)
         if known is None:
-            yield Misfit(path, f"{path} is not in the topic's schema.", is_sure=False)
+            yield Misfit(path, f"The field {path} is not in the topic's schema.", is_sure=False)
             continue
         if not _takes(kind, known.type):
             said = (
-                f"{path} is {known.type} in the topic's schema, but the query parses it as "
-                f"{type_text(kind)}."
+                f"The field {path} is {known.type} in the topic's schema, but the query parses it "
+                f"as {type_text(kind)}."
             )
             yield Misfit(path, said, is_sure=True)
             continue
