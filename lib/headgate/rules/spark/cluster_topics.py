@@ -25,7 +25,8 @@ _HOUR = 3_600_000
 
 _CREATE_THE_TOPIC = (
     "Create the topic, or remove it from the query. If the old version read the topic, the "
-    "checkpoint still has its offsets, and Spark doesn't read the recreated topic from the beginning."
+    "checkpoint still has its offsets, and Spark doesn't read the recreated topic from the "
+    "beginning."
 )
 
 

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--known-offsets",
-        help="Offsets of records with results already in the folder (default: --offsets).",
+        help="Offsets of records that already have results in the folder (default: --offsets).",
     )
     add(
         "--duplicates",
