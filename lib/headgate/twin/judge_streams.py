@@ -322,7 +322,10 @@ def _lacking(run: StreamsExperiment) -> str | None:
     written = sum(len(rows) for rows in run.own.outputs.values())
     updated = sum(run.own.updates.values())
     if written < LEAST_OUT and (run.own.outputs or updated < LEAST_OUT):
-        return f"the records after the restart produced only {plural(written, 'output record')}"
+        return (
+            f"the records after the restart produced only {plural(written, 'output record')} (a "
+            f"verdict needs {LEAST_OUT})"
+        )
     for title, start, later in (
         ("old", run.before_a, run.before_a),
         ("new", run.after_a, run.own),
@@ -340,7 +343,7 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     rows = sum(len(found) for found in run.own.outputs.values())
     keys = sum(len(found) for found in run.before_a.stores.values())
     why = (
-        "after the restart, the new version wrote the same outputs as from scratch "
+        "after the restart, the new version wrote the same outputs as after a start from scratch "
         f"({plural(rows, 'record')}). The old version had {plural(keys, 'key')} in its stores"
     )
     differ = [
