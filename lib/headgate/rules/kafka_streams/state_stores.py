@@ -168,8 +168,8 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 
 _GIVE_THE_STORE = (
-    "Give the store another name. Or, if the rows of {changelog} are no longer needed, delete "
-    "that topic before the start."
+    "Give the store another name. Or, if the rows of the changelog {changelog} are no longer "
+    "needed, delete this topic before the start."
 )
 _SET_TOPOLOGY_OPTIMIZATION = (
     "Set topology.optimization to reuse.ktable.source.topics, so that the table is restored "

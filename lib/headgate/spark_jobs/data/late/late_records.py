@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--input", required=True, metavar="TOPIC", help="Input topic of the late records.")
     add(
         "--late-offsets",
-        help="Offsets of the late records as JSON. They can be in --input or in other topics.",
+        help="Offsets of the late records as JSON, in the topic --input or in other topics.",
     )
     add(
         "--late-files",
