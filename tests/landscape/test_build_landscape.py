@@ -177,7 +177,7 @@ def test_a_topic_that_kafka_does_not_list_is_marked_and_said():
     land = build(registry(CITY), {"city": spark()}, cluster([topic("orders", 1)]))
     assert land.topic("by-city").exists is False
     assert land.node("topic:by-city").note == "not in Kafka"
-    assert "city writes by-city" in land.warnings[0]
+    assert "Pipeline city writes topic by-city" in land.warnings[0]
 
 
 def test_unused_topics_are_shown_and_kafkas_own_only_where_used():

@@ -52,8 +52,8 @@ def test_what_retention_took_before_it_was_read_is_lost():
     )
     assert [(p.state.value, p.lost, p.lag) for p in found] == [("data_lost", 7, 9), ("ok", 0, 3)]
     assert list(lag_sentences("city", found)) == [
-        "city missed records at 7 offsets in partition 0 of orders: Kafka deleted these records "
-        "before city read them."
+        "Pipeline city missed records at 7 offsets in partition 0 of topic orders: Kafka deleted "
+        "these records before the pipeline read them."
     ]
 
 

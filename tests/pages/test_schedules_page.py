@@ -36,7 +36,7 @@ def test_it_lists_each_schedule_with_its_newest_tick(open_page, store):
     assert list(listed["State"]) == ["waits for approval", "active", "paused"]
     assert list(listed["When"]) == [
         "every 15 minutes",
-        "when lag exceeds 10\u202f000",
+        "when lag exceeds 10\u202f000 records",
         "cron 0 3 * * 1-5 (UTC)",
     ]
     assert list(listed["Next tick (UTC)"])[1:] == ["when the condition is met", "paused"]

@@ -118,7 +118,7 @@ def test_an_output_that_only_the_new_version_has_starts_at_the_restart():
     resumed, own = start(ONES, topic=SIDE), start(TWOS, topic=SIDE)
     run = differing(before_a=start(ONES), after_a=start(ONES), resumed=resumed, own=own)
     assert outcome(run) == "resumes"
-    assert "wrote nothing to side" in judge_streams(run).why
+    assert "wrote nothing to topic side" in judge_streams(run).why
 
 
 def test_outputs_that_differ_between_equal_runs_are_unknown():

@@ -152,15 +152,15 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
     for (topic, state), found in wrong.items():
         lost = sum(p.lost or 0 for p in found)
         parts = ", ".join(str(p.partition) for p in found)
-        location = f"partition{'s' if len(found) > 1 else ''} {parts} of {topic}"
-        said = _SENTENCES[state].format(location=location, lost=plural(lost, "offset"), name=name)
-        yield f"{name} {said}."
+        location = f"partition{'s' if len(found) > 1 else ''} {parts} of topic {topic}"
+        said = _SENTENCES[state].format(location=location, lost=plural(lost, "offset"))
+        yield f"Pipeline {name} {said}."
 
 
 _SENTENCES = {
     PositionState.DATA_LOST: (
-        "missed records at {lost} in {location}: Kafka deleted these records before {name} read "
-        "them"
+        "missed records at {lost} in {location}: Kafka deleted these records before the pipeline "
+        "read them"
     ),
     PositionState.BEYOND_END: (
         "has an offset after the latest offset of {location}: the topic was probably recreated or "

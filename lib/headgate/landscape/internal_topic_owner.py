@@ -134,7 +134,7 @@ def _proven(claimant: Claimant) -> Iterator[tuple[str, str]]:
         yield from named_by_topology(claimant.facts, claimant.application)
     for topic in claimant.declared:
         if internal_kind(topic):
-            yield topic, f"headgate.toml lists the topic for {claimant.pipeline}"
+            yield topic, f"headgate.toml lists the topic for pipeline {claimant.pipeline}"
     if claimant.group is not None:
         yield from _by_group_topology(claimant.group)
         inputs = _inputs(claimant)

@@ -182,13 +182,16 @@ def _warnings(
     cluster: Cluster | None,
 ) -> Iterator[str]:
     if version is not None and pipeline_topics.writes_anywhere(version):
-        yield f"{pipeline.name} chooses a topic for each record, so its output topics are unknown."
+        yield (
+            f"Pipeline {pipeline.name} chooses a topic for each record, so its output topics are "
+            "unknown."
+        )
     if cluster is None:
         return
     for verb, found in (("reads", inputs), ("writes", outputs)):
         for topic in dict.fromkeys(j.topic for j in found):
             if topic not in cluster.topics:
                 yield (
-                    f"{pipeline.name} {verb} {topic}, which Kafka doesn't list: the topic doesn't "
-                    "exist, or Headgate has no permission to see the topic."
+                    f"Pipeline {pipeline.name} {verb} topic {topic}, but Kafka doesn't list the "
+                    "topic: it doesn't exist, or Headgate has no permission to see it."
                 )

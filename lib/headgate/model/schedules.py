@@ -51,7 +51,7 @@ class Schedule:
         if self.every is not None:
             return f"every {span_words(self.every)}"
         if self.lag is not None:
-            return f"when lag exceeds {exact(self.lag)}"
+            return f"when lag exceeds {plural(self.lag, 'record', exact(self.lag))}"
         return f"when inputs are quiet for {span_words(self.quiet or 0)}"
 
     @property

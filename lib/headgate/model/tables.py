@@ -142,6 +142,6 @@ class LaterChanges:
         shown = f": {self.sample}" if self.count == 1 else f", for example {self.sample}"
         return (
             f"{plural(self.count, 'row')} of {title} changed after the run{shown}. The undo would "
-            "lose these changes. To undo the run, first restore the changed rows to what the run "
-            "wrote"
+            "lose these changes. To undo the run, first change these rows back to the values that "
+            "the run wrote"
         )

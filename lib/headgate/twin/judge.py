@@ -238,8 +238,8 @@ def _of_output(run: Experiment) -> TwinVerdict:
         outcome="silently_wrong",
         why=(
             f"the states are equal, but the outputs differ: {plural(sum(only.values()), 'row')} "
-            f"only with the old version's checkpoint, {plural(sum(lacking.values()), 'row')} only "
-            "without it"
+            f"only on the old version's checkpoint, {plural(sum(lacking.values()), 'row')} only on "
+            "the new version's own checkpoint"
         ),
         counterexample=example,
     )
@@ -259,7 +259,10 @@ def _lacking(run: Experiment) -> str | None:
         return None
     limits = any(operator == LIMIT for _, operator, _ in run.state_before)
     if len(run.own.rows) < _LEAST_OUT and not limits:
-        return f"the rows after the restart produced only {plural(len(run.own.rows), 'output row')}"
+        return (
+            f"the rows after the restart produced only {plural(len(run.own.rows), 'output row')} "
+            f"(a verdict needs {_LEAST_OUT})"
+        )
     for (number, operator, name), store in run.state_before.items():
         if operator == LIMIT:
             continue
@@ -268,7 +271,10 @@ def _lacking(run: Experiment) -> str | None:
         is_known = run.equivalence is not None and run.equivalence.has_same_keys(number)
         least = _LEAST_KEYS if is_known else _LEAST_OTHER_KEYS
         if not store.error and len(store.rows) < least:
-            return f"store {name} of {operator} has only {plural(len(store.rows), 'key')}"
+            return (
+                f"store {name} of {operator} has only {plural(len(store.rows), 'key')} (a verdict "
+                f"needs {least})"
+            )
         constant = _constant(store)
         twin = run.state_after.get((number, operator, name))
         if constant is not None and (twin is None or _constant(twin) is not None):

@@ -77,7 +77,9 @@ def _stopped(run: StreamsExperiment) -> TwinVerdict | None:
     """Return the verdict if the old version does not run, or a start did not end."""
     old = run.before_a
     if old.how == "refuses":
-        return _unknown(f"the old version fails on these records: {_first(old)}", _SAMPLE)
+        return _unknown(
+            f"the old version fails on the records of the twin run: {_first(old)}", _SAMPLE
+        )
     for start in (old, run.after_a, run.resumed, run.own):
         if start.question is not None:
             return _unknown(
@@ -96,7 +98,10 @@ def _refused(run: StreamsExperiment) -> TwinVerdict | None:
             (f"the new version fails when it starts from scratch: {_first(failed)}"), _SAMPLE
         )
     if own.how == "refuses" and own.stage in _BY_ITSELF and _class(own) == _class(start):
-        why = f"the new version fails on these records, also without old state: {_first(start)}"
+        why = (
+            "the new version fails on the records of the twin run, with and without old state: "
+            f"{_first(start)}"
+        )
         return _unknown(why, _SAMPLE)
     if run.own.how == "refuses" and start.stage in _BY_ITSELF:
         return _unknown(
@@ -150,20 +155,22 @@ class _Topic:
             return said
         if not run.before_a.outputs.get(name):
             return self._resumes(
-                f"the old version wrote nothing to {name}, so its output starts at the restart"
+                f"the old version wrote nothing to topic {name}: the output starts at the restart"
             )
         if self._apart(run.before_a, run.after_a) <= _CHANCE * chance_a:
             return self._wrong(
-                f"both versions write the same records to {name} before the restart, but different "
-                "records after it"
+                f"both versions write the same records to topic {name} before the restart, but "
+                "different records after it"
             )
         if self._ends_equally:
             return self._ends()
         if run.bare and self._apart(run.bare, run.resumed) <= _CHANCE * chance:
-            return self._wrong(f"the new version writes to {name} as if there were no old state")
+            return self._wrong(
+                f"the new version writes to topic {name} as if there were no old state"
+            )
         if (why := _of_stores(run)) is not None:
             return self._wrong(why)
-        return self._resumes(f"outputs to {name} mix results of the old and the new version")
+        return self._resumes(f"outputs to topic {name} mix results of the old and the new version")
 
     def _by_chance(self, chance: int) -> TwinVerdict | None:
         """Return a verdict on outputs that differ from run to run, None if it is not by chance."""
@@ -175,7 +182,7 @@ class _Topic:
         if self._apart(run.resumed, run.own) > _CHANCE * chance:
             return None
         return _unknown(
-            f"outputs to {name} differ from run to run, so Headgate can't compare them",
+            f"outputs to topic {name} differ from run to run, so Headgate can't compare them",
             (
                 "Do these outputs depend on the time of day, on random values, or on the order "
                 "of partitions?"
@@ -201,7 +208,7 @@ class _Topic:
         return {key: value for key, value in found.items() if value is not None}
 
     def _ends(self) -> TwinVerdict:
-        said = self._resumes(f"outputs to {self.name} end with the same value for each key")
+        said = self._resumes(f"outputs to topic {self.name} end with the same value for each key")
         return replace(said, mixed=False)
 
     def _resumes(self, why: str) -> TwinVerdict:
@@ -315,7 +322,10 @@ def _lacking(run: StreamsExperiment) -> str | None:
     written = sum(len(rows) for rows in run.own.outputs.values())
     updated = sum(run.own.updates.values())
     if written < LEAST_OUT and (run.own.outputs or updated < LEAST_OUT):
-        return f"the records after the restart produced only {plural(written, 'output record')}"
+        return (
+            f"the records after the restart produced only {plural(written, 'output record')} (a "
+            f"verdict needs {LEAST_OUT})"
+        )
     for title, start, later in (
         ("old", run.before_a, run.before_a),
         ("new", run.after_a, run.own),
@@ -325,7 +335,7 @@ def _lacking(run: StreamsExperiment) -> str | None:
                 return f"no record reached store {store} of the {title} version"
     for topic in sorted(run.sinks):
         if not run.own.outputs.get(topic) and not run.after_a.outputs.get(topic):
-            return f"the application wrote no record to {topic}"
+            return f"the application wrote no record to topic {topic}"
     return None
 
 
@@ -333,7 +343,7 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     rows = sum(len(found) for found in run.own.outputs.values())
     keys = sum(len(found) for found in run.before_a.stores.values())
     why = (
-        "after the restart, the new version wrote the same outputs as from scratch "
+        "after the restart, the new version wrote the same outputs as after a start from scratch "
         f"({plural(rows, 'record')}). The old version had {plural(keys, 'key')} in its stores"
     )
     differ = [

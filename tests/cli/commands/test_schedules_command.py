@@ -34,8 +34,8 @@ def test_each_schedule_is_a_line_with_its_newest_tick(run):
     assert lines[0].startswith("billing  every 15 minutes  next ")
     assert "waits" not in lines[0] and "open  61\u202f007 records  request " in lines[1]
     assert (
-        "city-alerts  when lag exceeds 10\u202f000  next when the condition is met  no limits"
-        in lines
+        "city-alerts  when lag exceeds 10\u202f000 records  next when the condition is met  "
+        "no limits" in lines
     )
     assert any("orders-by-city  cron 0 3 * * 1-5 (UTC)  paused by cora" in line for line in lines)
     assert "No worker is running, so ticks are missed. Start a worker with `headgate up`." in lines

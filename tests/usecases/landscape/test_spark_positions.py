@@ -63,7 +63,7 @@ def test_records_that_went_before_they_were_read(query, topic, produce, kafka_ad
     (found,) = city.positions
     assert (found.state.value, found.begin, found.lost) == ("data_lost", 3, 2)
     assert any(
-        w.startswith(f"city missed records at 2 offsets in partition 0 of {orders}")
+        w.startswith(f"Pipeline city missed records at 2 offsets in partition 0 of topic {orders}")
         for w in warnings
     )
 

@@ -311,7 +311,7 @@ def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline
             "commands",
             (
                 "`stop = { watch = true }` also needs `watch` of the pipeline: the folder or "
-                "topic of headgate.watch"
+                "topic that headgate.watch writes to"
             ),
         )
     return Pipeline(

@@ -43,9 +43,10 @@ def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _IF_ONLY_THE_GRACE = (
-    "If only the grace period changed and the changelog is complete: stop all instances, raise the "
-    "changelog's retention.ms with kafka-configs, delete the local state directories, and start "
-    "the new version. In all other cases, give the store another name and replay the inputs."
+    "If only the grace period changed and the changelog contains all rows of the store: stop all "
+    "instances, raise the changelog's retention.ms with kafka-configs, delete the local state "
+    "directories, and start the new version. In all other cases, give the store another name and "
+    "replay the inputs."
 )
 
 

@@ -86,7 +86,9 @@ def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-_STOP_ALL_INSTANCES = "Stop all instances and wait until the group is empty, then start."
+_STOP_ALL_INSTANCES = (
+    "Stop all instances and wait until the group is empty. Then start the new version."
+)
 
 
 @streams_rule("KST102", remedies=(_STOP_ALL_INSTANCES,))

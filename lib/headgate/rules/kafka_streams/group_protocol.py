@@ -30,8 +30,8 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     Operators and sinks aren't included.
 
     The broker rejects a member with a different topology ("Topology updates are not supported
-    yet."), even if the group is empty. A new application id creates a new group, so the rule
-    doesn't apply.
+    yet."), even if the group is empty. A new application id creates a new group, which accepts the
+    topology.
     """
     if not c.on_streams_protocol() or _is_another_group(c):
         return
@@ -46,7 +46,8 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=len(registered(c.old, bare)),
             after=len(registered(c.new, bare)),
             because=(
-                f"The topology differs from the one that the broker stores for the group: {listed}."
+                "The topology differs from the one that the broker stores for the group. "
+                f"Differences: {listed}."
             ),
             error_class=STREAMS_EXCEPTION,
             remedy=AROUND,

@@ -61,8 +61,8 @@ _DRAIN_IT = (
 def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Rows from a removed input topic stay in the state, and the group keeps the topic's offsets.
 
-    A later version that reads the topic again resumes at these offsets. If the old version itself
-    writes the topic, records that it didn't read before the stop are never processed.
+    A later version that reads the topic again resumes at these offsets. If the old version both
+    writes and reads the topic, its unread records are never processed.
     """
     for topic in sorted(_topics(c.old) - _topics(c.new)):
         mixed = any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
@@ -88,7 +88,8 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
 _START_A_NEW = "Start the new version under a new application id, or give the store another name."
 _DOES_START_WHERE = (
     "Does the new input ({names}) contain only records that the old topic doesn't have? Or are the "
-    "group's offsets on the new topic after the records that both topics have?"
+    "group's committed offsets on the new topic after the records that both topics have? If "
+    "neither is true, these records are counted twice."
 )
 
 
@@ -235,8 +236,8 @@ def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.get(name), new.get(name)),
             before=name if name in old else None,
             after=name if name in new else None,
-            because=f"{name} is no longer an output."
+            because=f"The output {name} was removed."
             if name in old
-            else f"{name} is a new output.",
+            else f"The output {name} is new.",
             remedy=_INFORM_THE_OUTPUTS,
         )

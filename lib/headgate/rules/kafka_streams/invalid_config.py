@@ -19,7 +19,7 @@ _VALUES: dict[str, tuple[tuple[str, ...], bool]] = {
     "group.protocol": (("classic", "streams"), True),
     "dsl.store.format": (("default", "headers"), True),
     "default.dsl.store": (("rocksDB", "in_memory"), False),
-    "upgrade.from": (("a release from 2.4 on as major.minor, such as 3.9",), False),
+    "upgrade.from": (("a release of 2.4 or later as major.minor, such as 3.9",), False),
 }
 """The values that StreamsConfig 4.3.1 accepts, and whether it ignores their case."""
 _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
@@ -32,8 +32,9 @@ _SET_TO_ONE = "Set {key} to an accepted value: {values}."
 def setting_value_not_accepted(c: StreamsComparison) -> Iterator[RuleResult]:
     """StreamsConfig accepts only some values of this setting.
 
-    With any other value, the application fails before it starts. Kafka Streams 4.0 removed the
-    values exactly_once and exactly_once_beta, and old releases as values of upgrade.from.
+    With any other value, the application fails before it starts. Since Kafka Streams 4.0,
+    processing.guarantee doesn't accept exactly_once and exactly_once_beta, and upgrade.from doesn't
+    accept releases before 2.4.
     """
     for key, (values, folds) in _VALUES.items():
         old, new = c.setting(key)

@@ -26,8 +26,8 @@ def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
 
 
 _IF_ALL_CHANGELOGS = (
-    "If all changelogs are complete, delete the state directories of all instances before the "
-    "start. Kafka Streams restores the stores from their changelogs."
+    "If the changelogs contain all rows of all stores, delete the state directories of all "
+    "instances before the start. Kafka Streams restores the stores from their changelogs."
 )
 
 
@@ -60,11 +60,12 @@ _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 
 
 _BOUNCE_ONCE_WITH = (
-    "Do a rolling restart with upgrade.from={text}. Wait until all records in the repartition "
-    "topics are processed, then downgrade."
+    "Do a rolling restart of the newer version with upgrade.from={text}. Wait until all records in "
+    "the repartition topics are processed, then downgrade."
 )
 _DO_TWO_ROLLING = (
-    "Do two rolling restarts: the first with upgrade.from, the second without upgrade.from."
+    "Do two rolling restarts: the first with upgrade.from set to the old release, the second "
+    "without upgrade.from."
 )
 _ONE_ROLLING_BOUNCE = "One rolling restart is enough."
 _DID_THE_NEWER = (
@@ -83,8 +84,9 @@ def repartition_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams 3.5 changed the format of table updates in repartition topics and foreign-key
     joins (KIP-904).
 
-    Newer instances write the old format while upgrade.from names the old release, so a rolling
-    upgrade needs two rolling restarts. For a rollback, repartition topics must be empty.
+    Newer instances write the old format only while upgrade.from names a release before 3.5. So a
+    rolling upgrade from such a release to 3.5 or later needs two rolling restarts. Before a
+    downgrade across 3.5, all records in repartition topics must be processed.
     """
     was, now = releases(c)
     if not was or not now or was == now:

@@ -132,7 +132,7 @@ def _other_settings(c: StreamsComparison) -> bool:
     return not waits and bool(runtime_settings(c) or for_new_topics(c))
 
 
-_ADD_ITS_TEXT = "Add the output of print(topology.describe()) to the evidence."
+_ADD_ITS_TEXT = "Add the output of Topology#describe() to the evidence."
 _WHAT_DOES_TOPOLOGY = "What does Topology#describe() of the {words} version show?"
 
 

@@ -17,10 +17,11 @@ from headgate.text.numbers import name_list, plural
 
 _BACK = (
     "Restore the input's old partition count (create a new topic and copy the records), or set the "
-    "count with Repartitioned.withNumberOfPartitions. The application reset tool deletes the "
-    "state: if you use it, replay the inputs from the earliest offset. Even then, state is "
-    "wrong if its keys are those of the input: old and new records of a key are in different "
-    "partitions. `headgate plan repartition` shows whether your application has such state."
+    "count with Repartitioned.withNumberOfPartitions. If you use the application reset tool, which "
+    "deletes the state, replay the inputs from the earliest offset. Even after this replay, a "
+    "store with the input's keys is wrong if no repartition topic precedes the store: old and new "
+    "records of a key are in different partitions. `headgate plan repartition` shows whether your "
+    "application has such stores."
 )
 
 
@@ -33,8 +34,8 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
     are created.
 
     At every start, the group leader computes the count again. The application fails if an existing
-    internal topic has a different count. `repartition()` can set its own count, which the
-    description doesn't show.
+    internal topic has a different count. `repartition()` can set its own count, which
+    Topology#describe() doesn't show.
     """
     should, here, if_set = c.expected.topics, c.existing, c.expected_if_set.topics
     may_be = _maybe_pinned(c)

@@ -18,8 +18,10 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 
 _IF_THE_HISTORY = "If the history is needed, replay the inputs under a new application id."
-_DELETE_ONLY_IF = "Delete {changelog} only if you no longer need a rollback."
-_SHOULD_CONTINUE_WITH = "The store {now} starts empty. Does the new version need the rows of {was}?"
+_DELETE_ONLY_IF = "Delete the changelog {changelog} only if you no longer need a rollback."
+_SHOULD_CONTINUE_WITH = (
+    "The store {now} starts empty. Does the new version need the rows of the store {was}?"
+)
 
 
 @streams_rule(

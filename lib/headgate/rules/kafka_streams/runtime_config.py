@@ -140,7 +140,7 @@ def runtime_settings_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _SET_EACH_CURRENT = (
-    "Set each current name explicitly: Materialized.as, Grouped.as, Repartitioned.as."
+    "Set each current name explicitly with Materialized.as, Grouped.as or Repartitioned.as."
 )
 _KEEP_THE_SETTING = "Keep the setting: it prevents new generated names."
 _DOES_STREAMSBUILDER_GET = (

@@ -63,8 +63,8 @@ def reset_policy(app: StreamsApplication) -> str:
 
 
 _MAKE_SURE_THAT_IS_COMPACTED = (
-    "Make sure that {restored_from} is compacted and that its records never expire. Delete "
-    "{changelog} only if you no longer need a rollback."
+    "Make sure that the topic {restored_from} is compacted and that its records never expire. "
+    "Delete the changelog {changelog} only if you no longer need a rollback."
 )
 _LEAVE_THE_OPTIMISATION = (
     "Keep topology.optimization on (all, or reuse.ktable.source.topics), or reprocess the "
@@ -151,10 +151,13 @@ def _guarantee(app: StreamsApplication) -> str:
 
 
 _IF_ALL_CHANGELOGS = (
-    "If all changelogs are complete, delete the state directories of all instances before the "
-    "start. Kafka Streams restores the stores from their changelogs."
+    "If the changelogs contain all rows of all stores, delete the state directories of all "
+    "instances before the start. Kafka Streams restores the stores from their changelogs."
 )
-_TO_ROLL_BACK = "Before a rollback, delete the state directories if all changelogs are complete."
+_TO_ROLL_BACK = (
+    "Before a rollback, delete the state directories. Do this only if the changelogs contain all "
+    "rows of all stores."
+)
 
 
 @streams_rule(
@@ -276,12 +279,14 @@ def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult
         before=old,
         after=new,
         because=f"{key} changed."
-        + (f" {bare.before.name} has no changelog." if bare and bare.before else ""),
+        + (f" The store {bare.before.name} has no changelog." if bare and bare.before else ""),
         remedy=remedy,
     )
 
 
-_CHECK_THE_GROUPS = "Check the group's committed offsets before the start."
+_CHECK_THE_GROUPS = (
+    "Check the group's committed offsets before the start, with kafka-consumer-groups --describe."
+)
 _DOES_THE_GROUP = (
     "Does the group have committed offsets for every input partition? Offsets are missing for new "
     "partitions and recreated topics, under a new application id, and after a stop longer than "

@@ -28,8 +28,8 @@ _NAME_BOTH = (
 _DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
 _IF_THE_STORE = 'If the store is queried, keep its name: Materialized.as("{was}").'
 _DOES_ANYTHING_QUERY = (
-    "Does anything query {was} (interactive queries)? Under its new name, the store lacks "
-    "each row until that row is updated."
+    "Does anything query the store {was} (interactive queries)? Under its new name, the store "
+    "lacks each row until that row is updated."
 )
 
 
@@ -168,19 +168,20 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 
 _GIVE_THE_STORE = (
-    "Give the store another name. Or, if the rows of {changelog} are no longer needed, delete "
-    "that topic before the start."
+    "Give the store another name. Or, if the rows of the changelog {changelog} are no longer "
+    "needed, delete this topic before the start."
 )
 _SET_TOPOLOGY_OPTIMIZATION = (
     "Set topology.optimization to reuse.ktable.source.topics, so that the table is restored "
-    "from {topic} itself. Or reset the group's offsets of {topic} to the earliest offset."
+    "from the topic {topic} itself. Or reset the group's offsets of {topic} to the earliest offset."
 )
 _KEEP_IT_CONNECTED = (
     "Keep the processor connected to the store {old}, or replay the inputs under a new "
     "application id."
 )
 _REPLAY_THE_TABLE = (
-    "Start the new version under a new application id, so that it processes all rows of {table}."
+    "Start the new version under a new application id, so that it processes all rows of the table "
+    "{table}."
 )
 _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 
@@ -196,11 +197,12 @@ _IF_THE_NEW = "If the new store needs the history, replay the inputs."
     ),
 )
 def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A new store starts empty and gets only records that are processed after the start.
+    """A new store starts empty, unless Kafka Streams restores it from an existing changelog or a
+    source topic.
 
-    The committed offsets of existing inputs are not reset for the new store. If no operator reads a
-    new table of an existing input, no output changes, but interactive queries don't find earlier
-    rows.
+    An empty store gets only records that are processed after the start. The committed offsets of
+    existing inputs are not reset for the new store. If no operator reads a new table of an existing
+    input, no output changes, but interactive queries don't find earlier rows.
     """
     left = {_key(s) for s in c.old.stores}
     for pair in c.stores:
@@ -314,8 +316,8 @@ def _other_store(old: StreamsStore, now: StreamsStore) -> RuleResult:
         before=old.name,
         after=now.name,
         because=(
-            f"A processor that used {old.name} now uses {now.name}, which starts empty. The "
-            f"earlier state stays in {old.name}."
+            f"A processor that used the store {old.name} now uses the store {now.name}, which "
+            f"starts empty. The earlier rows stay in {old.name}."
         ),
         remedy=_KEEP_IT_CONNECTED.format(old=old.name),
         scenario="from-scratch",

@@ -59,8 +59,8 @@ def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                     before=_named(old[topic]),
                     after=_named(new[topic]),
                     because=(
-                        f"The operators that set the keys of the store {now.name} for records of "
-                        f"the topic {topic} changed."
+                        f"For records of the topic {topic}, the operators that set the keys of the "
+                        f"store {now.name} changed."
                     ),
                     question=_DOES_GIVE_EACH.format(
                         named=_named(new[topic]), topic=topic, now=now.name
@@ -129,8 +129,8 @@ _IF_OLD_RECORDS = (
     "application id."
 )
 _DO_THEY_DROP = (
-    "Do the changed operators drop or change rows of the table? If so, the aggregation in {now} "
-    "subtracts values that it never added, and its results are wrong."
+    "Do the changed operators drop or change rows of the table? If so, the aggregation in the "
+    "store {now} subtracts values that it never added, and its results are wrong."
 )
 
 
@@ -229,8 +229,8 @@ def table_kind_may_differ(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=sorted(old),
                 after=sorted(new),
                 because=(
-                    f"Directly after the store {now.name}, the new version has {_listed(new)} "
-                    f"instead of {_listed(old)}."
+                    f"Operators directly after the store {now.name}: {_listed(old)} in the old "
+                    f"version, {_listed(new)} in the new version."
                 ),
                 question=_IS_STILL_THE_SAME.format(now=now.name),
                 remedy=_IF_ITS_KIND,
@@ -319,13 +319,13 @@ _IF_THEY_DONT = (
     "If the types or the meaning differ, give the store another name and replay the inputs."
 )
 _DO_AND_KEEP = (
-    "Do the operators {replace} and {replace_2} store rows with the same types and meaning in "
-    "{now}?"
+    "Do the operators {replace} and {replace_2} write rows with the same types and meaning to the "
+    "store {now}?"
 )
 
 
 _HAS_IT_TIMESTAMPS = (
-    "If a processor fills {now}: does the code build the store with "
+    "If a processor fills the store {now}: does the code build the store with "
     "timestampedKeyValueStoreBuilder, timestampedWindowStoreBuilder or sessionStoreBuilder, like "
     "the DSL? {question}"
 )

@@ -75,8 +75,8 @@ def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 
 _DECLARE_THE_GLOBAL = (
     "Declare the global store last, so that the other sub-topologies keep their numbers. Or, if "
-    "all changelogs are complete, delete the state directories of all instances before the "
-    "start. Kafka Streams restores the stores from their changelogs."
+    "the changelogs contain all rows of all stores, delete the state directories of all instances "
+    "before the start. Kafka Streams restores the stores from their changelogs."
 )
 
 

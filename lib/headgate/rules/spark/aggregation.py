@@ -18,8 +18,8 @@ _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 
 
 _KEEP_THE_OLD = (
-    "Keep the old order in groupBy. For another order of columns, use `select` after the "
-    "aggregation. Or reprocess the input with a new checkpoint."
+    "Keep the old order in groupBy. If the output needs another column order, use `select` after "
+    "the aggregation. Or reprocess the input with a new checkpoint."
 )
 
 
@@ -29,8 +29,8 @@ _KEEP_THE_OLD = (
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a state row by the values of the grouping columns, in their order.
 
-    If the new columns have the same types, Spark's schema check passes. But no stored key matches
-    the new keys, and totals restart from zero.
+    If changed columns have the same types, Spark's schema check passes. But changed keys match no
+    stored key, and their totals restart from zero.
     """
     for pair in read_pairs(c, _KINDS):
         old, new = _plain_keys(pair)

@@ -125,11 +125,13 @@ def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
 
 
 _IF_THE_OLD = (
-    "If you still need the old topic's records, write a copy of these records to the new topic. "
-    "Then start with a new checkpoint and startingOffsets=earliest."
+    "Start with a new checkpoint and startingOffsets=earliest. If you still need the old topic's "
+    "records, first write a copy of these records to the new topic."
 )
 _IF_IT_WAS = "If the topic was recreated, start with a new checkpoint and startingOffsets=earliest."
-_WAS_DELETED_AND_RECREATED = "Was {topic} deleted and recreated after the query had read from it?"
+_WAS_DELETED_AND_RECREATED = (
+    "Was the topic {topic} deleted and recreated after the query had read from it?"
+)
 
 
 @rule(
@@ -274,8 +276,8 @@ _WHY = {
         "than the batch that reached this offset."
     ),
     Recreated.SINCE_STORED: (
-        "Topic {topic} was recreated after this version was stored: its topic id differs. Headgate "
-        "hasn't checked whether the query has already read the new topic."
+        "Topic {topic} was recreated after the old version was stored: the topic id differs from "
+        "the stored id. Headgate hasn't checked whether the query has already read the new topic."
     ),
 }
 

@@ -24,8 +24,9 @@ _HOUR = 3_600_000
 
 
 _CREATE_THE_TOPIC = (
-    "Create the topic, or remove it from the query. The checkpoint keeps the old topic's "
-    "offsets, so Spark doesn't read a recreated topic from the beginning."
+    "Create the topic, or remove it from the query. If the old version read the topic, the "
+    "checkpoint still has its offsets, and Spark doesn't read the recreated topic from the "
+    "beginning."
 )
 
 
@@ -79,8 +80,8 @@ def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
                     before=at,
                     after=kept,
                     because=(
-                        f"Kafka keeps the records of {topic} for {_hours(kept)} (retention.ms). "
-                        f"The oldest unread record may be from {at}."
+                        f"Kafka keeps the records of the topic {topic} for {_hours(kept)} "
+                        f"(retention.ms). The oldest unread record may be from {at}."
                     ),
                     remedy=_RESTART_SOON_OR_RAISE,
                 )

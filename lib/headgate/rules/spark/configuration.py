@@ -71,9 +71,9 @@ _IN_WHICH_VERSION = (
 def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
     """The number of state partitions is fixed when state is first written.
 
-    Offset log v1 pins this number. Offset log v2 doesn't record it in a query's first run (4.2.0).
-    If the setting is lower than this number, Spark ignores the remaining partitions and loses their
-    keys. If the setting is higher, Spark fails on missing state files.
+    Offset log v1 pins this number. Offset log v2 doesn't record it in a query's first run (Spark
+    4.2.0). If the setting is lower than this number, Spark ignores the remaining partitions and
+    loses their keys. If the setting is higher, Spark fails on missing state files.
     """
     wanted = effective(c.after, PARTITIONS)
     pinned = c.before.pinned.get(PARTITIONS)
@@ -177,7 +177,7 @@ def avro_encoding_of_state(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_THE_SESSIONS = f"Set {TIME_ZONE} to the old value."
-_SET_THE_SAME = "Set the same time zone in both versions."
+_SET_THE_SAME = f"Set {TIME_ZONE} to the same value in both versions."
 _WHICH_TIME_ZONE = f"Which time zone does the version without {TIME_ZONE} use?"
 _IS_THAT_NUMBER = (
     "Is the state key computed from text without a UTC offset? A key computed from a timestamp "

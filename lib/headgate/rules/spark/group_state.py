@@ -29,7 +29,7 @@ _GROUP_BY_THE_OLD = f"Group by the old columns in the old order, {_OR_REPLAY}."
 def group_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a group's state by the values of the grouping columns, in their order.
 
-    If the number of columns changes, Spark fails. If other columns have the same types, Spark's
+    If the number of columns changes, Spark fails. If different columns have the same types, Spark's
     schema check passes, but no stored key matches. Each group then starts with empty state.
     """
     for pair in read_pairs(c, _KINDS):

@@ -30,7 +30,7 @@ _POISONED = (
 
 
 _START_THE_NEW = (
-    "Start the new version with a new checkpoint and starting offsets. Or, if you can lose the "
+    "Start the new version with a new checkpoint and set startingOffsets. Or, if you can lose the "
     f"topic's unread records, start the new version once with failOnDataLoss=false. {_POISONED}"
 )
 
@@ -121,7 +121,7 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_TO_START_FROM = "To start from another offset, plan the scenario `from-point`."
+_TO_START_FROM = "To start from another offset, use `headgate plan from-point`."
 
 
 @rule("KAF004", remedies=(_TO_START_FROM,))

@@ -61,8 +61,8 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         after=error,
         because=(
-            f"{_failed_with(error)} A restart uses the offset log's values of "
-            f"{', '.join(settings)} instead."
+            f"{_failed_with(error)} A restart doesn't use the session's values of "
+            f"{', '.join(settings)}, but those in the offset log."
         ),
         question=_CAN_SPARK_PLAN,
         rollback=Rollback.UNKNOWN,
@@ -72,7 +72,7 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
 
 _ADD_ITS_EXPLAIN = (
     "Add the version's explain() output, its query plan as JSON, or its entry point "
-    "(module:function)."
+    "(module:function) to the evidence."
 )
 _WHAT_IS_THE_PLAN = "What is the query plan of the {side} version?"
 

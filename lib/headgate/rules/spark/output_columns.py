@@ -96,7 +96,7 @@ _MAKE_SURE_THAT_THE_CHANGE = (
 
 @rule(
     "OUT004",
-    "the meaning of select(): each output column comes from its expression; not measured",
+    "inferred from select(): each output column comes from its expression; not measured",
     remedies=(_MAKE_SURE_THAT_THE_CHANGE,),
 )
 def column_source_changed(c: Comparison) -> Iterator[RuleResult]:

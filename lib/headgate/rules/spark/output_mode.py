@@ -68,10 +68,10 @@ _LET_THE_OLD = (
 
 @rule("MOD002", remedies=(_LET_THE_OLD,))
 def held_back_output(c: Comparison) -> Iterator[RuleResult]:
-    """In append mode an aggregate holds a group back until the watermark has passed it.
+    """In append mode an aggregate holds groups back until the watermark has passed them.
 
-    Update mode emits only groups that new rows change. Complete mode emits only groups that are
-    still in state. So groups that append mode held back, or that were evicted, are missing.
+    After a change to update mode, Spark emits these groups only if new rows change them. After a
+    change to complete mode, results lack all groups that Spark has already evicted from the state.
     """
     change = _change(c)
     if change is None or change[0] != "append" or not _has(c.before, *AGGREGATES):

@@ -20,8 +20,8 @@ _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 
 
 _CONFIGURE_THE_SCHEMA = (
-    "Configure the schema registry, so that Headgate can compare the schemas. Or let the old "
-    "version read all records of the old schema first."
+    "Set [schema_registry] in headgate.toml, so that Headgate can compare the schemas. Or let the "
+    "old version read all records of the old schema first."
 )
 _ARE_ALL_UNREAD = "Are all unread records written with the new schema?"
 _CAN_THE_NEW = "Can the new avroSchema read records of the old schema (Avro's schema resolution)?"
@@ -55,7 +55,7 @@ def reader_schema(c: Comparison) -> Iterator[RuleResult]:
 
 
 _CONFIGURE_THE_SCHEMA_REGISTRY = (
-    "Configure the schema registry, so that Headgate can check whether the records have "
+    "Set [schema_registry] in headgate.toml, so that Headgate can check whether the records have "
     "the parsed fields."
 )
 

@@ -115,7 +115,7 @@ def sink_changed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_ADD_A_PLAN = "Add a query plan or a progress report of the old version."
+_ADD_A_PLAN = "Add a query plan or a progress report of the old version to the evidence."
 _DID_THE_OLD = "Did the old version write to the same directory?"
 
 

@@ -65,7 +65,7 @@ def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_LEAVE_NAMES_AS = "Keep the names of the sources, or start with a new checkpoint."
+_LEAVE_NAMES_AS = "Don't add or remove names of sources, or start with a new checkpoint."
 _ADD_THE_CHECKPOINT = (
     "Add the checkpoint or the output of `headgate capture module:function` to the evidence."
 )
@@ -157,7 +157,9 @@ _KEEP_THE_ORDER_NAMES = (
 _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = (
     "Add the checkpoint to the evidence, or keep the order of the sources."
 )
-_DO_THE_OFFSETS = "Is `logOffset` in the offset log the same for all named file sources?"
+_DO_THE_OFFSETS = (
+    "Is `logOffset` in the offset log the same for all named file sources? If not, Spark may fail."
+)
 
 
 @rule(

@@ -148,8 +148,8 @@ def limit_changed(c: Comparison) -> Iterator[RuleResult]:
 
 _ADD_A_PLAN = "Add a query plan to the evidence."
 _WHAT_IS_THE_PLAN = (
-    "What is the query plan of the {side} version? Add its explain() output, a checkpoint with "
-    "state metadata, or module:function."
+    "What is the query plan of the {side} version? Its explain() output, a checkpoint with state "
+    "metadata, or a capture of its entry point (module:function) shows this."
 )
 
 

@@ -19,8 +19,8 @@ _REPLAY = "Reprocess both inputs with a new checkpoint."
 def join_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores the rows of both sides by the values of their join keys.
 
-    If new keys have the same types, Spark's schema check passes, but Spark never finds the stored
-    rows.
+    If changed keys have the same types, Spark's schema check passes, but Spark never finds the rows
+    that are stored under the old keys.
     """
     for pair, old, new in _joins(c):
         was, now = (old.keys, old.right_keys), (new.keys, new.right_keys)
@@ -44,8 +44,8 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
 
 
 _KEEP_THE_SIDES = (
-    "Don't swap the sides of the join. For another order of columns, use `select` after the join. "
-    "Or reprocess both inputs with a new checkpoint."
+    "Don't swap the sides of the join. If the output needs another column order, use `select` "
+    "after the join. Or reprocess both inputs with a new checkpoint."
 )
 
 

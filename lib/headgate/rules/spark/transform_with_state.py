@@ -120,8 +120,8 @@ def avro_value_type_changed(c: Comparison) -> Iterator[RuleResult]:
                 before=stored.describe(),
                 after=planned.describe(),
                 because=(
-                    f"Spark can't read the stored type of {_listed(lost)} in `{store.name}` "
-                    "as the new type."
+                    f"Spark can't convert stored values of {_listed(lost)} in the state variable "
+                    f"`{store.name}` to the new type."
                 ),
                 error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                 remedy=_KEEP_THE_STORED,
@@ -150,7 +150,7 @@ def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
-            because=f"The field names of `{store.name}` changed.",
+            because=f"The field names of the state variable `{store.name}` changed.",
             rollback=Rollback.LOST,
             remedy=_KEEP_THE_NAMES_OF_THE_FIELDS if renamed else "",
             scenario="from-scratch" if renamed else None,
@@ -188,7 +188,9 @@ def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Rule
             location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
-            because=f"The order of fields in `{store.name}` changed: {_listed(places)}.",
+            because=(
+                f"The order of fields in state store `{store.name}` changed: {_listed(places)}."
+            ),
             remedy=_KEEP_THE_ORDER,
             scenario="from-scratch",
         )

@@ -13,6 +13,7 @@ from headgate.rules.spark.facts.pinned_settings import effective
 from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import VALUE, StorePair, check_is_off, store_pairs
 from headgate.rules.spark.facts.state_variables import Past, evolution, past, variables
+from headgate.text.numbers import plural
 
 _SOURCE = "Spark's StateSchemaCompatibilityChecker; measured on 4.2.0"
 _S = "spark.sql.streaming.stateStore."
@@ -113,8 +114,8 @@ def older_values_not_readable(c: Comparison) -> Iterator[RuleResult]:
                     before=old.value.describe(),
                     after=planned.describe(),
                     because=(
-                        f"Spark can't read an older type of {', '.join(lost)} in "
-                        f"`{store.name}` as the new type."
+                        f"Spark can't convert values of an older type of {', '.join(lost)} in the "
+                        f"state variable `{store.name}` to the new type."
                     ),
                     error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                     remedy=_KEEP_A_TYPE,
@@ -132,8 +133,8 @@ def state_schema_limit_reached(c: Comparison) -> Iterator[RuleResult]:
 
     `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` limits the evolutions
     (default 16). `spark.sql.streaming.stateStore.maxNumStateSchemaFiles` limits the schema files
-    (default 128): Spark checks this limit if a variable is added or removed. Spark fails if a limit
-    is exceeded.
+    (default 128): Spark checks this limit if a variable is added or removed. Spark fails if the new
+    version reaches the first limit or exceeds the second.
     """
     if check_is_off(c):
         return
@@ -160,8 +161,9 @@ def _evolved_too_often(c: Comparison) -> Iterator[RuleResult]:
             yield _too_many(
                 pair,
                 (
-                    f"The schema of `{store.name}` evolved {evolved} times, and the limit "
-                    f"{EVOLUTIONS} is {most}."
+                    f"The schema of the state variable `{store.name}` has evolved "
+                    f"{plural(evolved, 'time')}. With this change, it reaches the limit: "
+                    f"{EVOLUTIONS}={most}."
                 ),
                 "STATE_STORE_VALUE_SCHEMA_EVOLUTION_THRESHOLD_EXCEEDED",
                 EVOLUTIONS,

@@ -117,7 +117,9 @@ _CAPTURE_THE_OLD = (
 _WHICH_STATE_VARIABLES = (
     "Which state variables (kind, type, TTL) does the new processor declare? Did its code change?"
 )
-_DID_THE_CODE = "Did the code of {name} change the meaning of its state variables?"
+_DID_THE_CODE = (
+    "Did the code of {name} change so that its state variables have a different meaning?"
+)
 _DOES_THE_NEW = (
     "Does the new code of {code} interpret the stored values in the same way as the old code?"
 )

@@ -39,7 +39,11 @@ def main() -> None:
     add("--offsets", required=True, help="Offset ranges to measure, as JSON or @FILE.")
     add("--time-column", help="Column with the event time, if the query has no watermark.")
     slices = f"one per {_RECORDS_EACH} records, at most {_SLICES}"
-    add("--slices", type=int, help=f"Number of parts to measure separately (default: {slices}).")
+    add(
+        "--slices",
+        type=int,
+        help=f"Number of parts of the ranges to measure separately (default: {slices}).",
+    )
     run(parser, work)
 
 

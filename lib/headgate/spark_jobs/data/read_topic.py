@@ -200,8 +200,9 @@ def _expired(address: TopicOutput, first: Mapping[int, int]) -> tuple[str, ...]:
     if not gone:
         return ()
     listed = ", ".join(map(str, sorted(gone)))
-    return (f"Topic {address.topic} no longer has offset {address.start} of partition {listed}, "
-            "so reading starts at its earliest offset.",)  # fmt: skip
+    parts = f"partition{'s' if len(gone) > 1 else ''} {listed}"
+    return (f"Topic {address.topic} no longer has offset {address.start} in {parts}, so reading "
+            "starts there at the earliest offset.",)  # fmt: skip
 
 
 def _open(

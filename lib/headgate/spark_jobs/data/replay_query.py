@@ -36,7 +36,9 @@ _ANSWER_S = 10.0
 
 def main() -> None:
     """Run the program."""
-    parser = argparse.ArgumentParser(description="Run a streaming function over records.")
+    parser = argparse.ArgumentParser(
+        description="Run a streaming function over a range of records."
+    )
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
@@ -56,12 +58,12 @@ def main() -> None:
         "--from",
         dest="start",
         metavar="TIME",
-        help="Earliest event time of the results (for windows: earliest start).",
+        help="Earliest event time of the results (of a window, the start counts).",
     )
     add(
         "--until",
         metavar="TIME",
-        help="Event time at which the results end (exclusive; for windows: of their start).",
+        help="Event time at which the results end (exclusive; of a window, the start counts).",
     )
     add("--input-from", metavar="TIME", help="Earliest event time of the input.")
     add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")

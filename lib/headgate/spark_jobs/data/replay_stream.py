@@ -48,7 +48,9 @@ _REPLACED = (
 
 def main() -> None:
     """Run the program."""
-    parser = argparse.ArgumentParser(description="Run a streaming function over records.")
+    parser = argparse.ArgumentParser(
+        description="Run a streaming function as a stream over a range of records."
+    )
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
@@ -76,12 +78,12 @@ def main() -> None:
         "--from",
         dest="start",
         metavar="TIME",
-        help="Earliest event time of the results (for windows: earliest start).",
+        help="Earliest event time of the results (of a window, the start counts).",
     )
     add(
         "--until",
         metavar="TIME",
-        help="Event time at which the results end (exclusive; for windows: of their start).",
+        help="Event time at which the results end (exclusive; of a window, the start counts).",
     )
     add(
         "--keys", action="append", default=[], metavar="COLUMN",

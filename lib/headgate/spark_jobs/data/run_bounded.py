@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument(
         "--until",
         type=json.loads,
-        help="End offsets as JSON, if before the latest: {TOPIC: {PARTITION: OFFSET}}.",
+        help="End offsets as JSON (default: the latest offsets): {TOPIC: {PARTITION: OFFSET}}.",
     )
     parser.add_argument("--max-records", type=int, help="Maximum number of records in a batch.")
     parser.add_argument(

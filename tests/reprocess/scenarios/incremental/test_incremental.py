@@ -146,7 +146,7 @@ def test_another_schedule_is_replaced_and_the_plan_says_so():
     world = World()
     world.kept = stored(Schedule(pipeline="p", cron="0 3 * * *"))
     made = plan(world, when_lag=500)
-    assert "cron 0 3 * * * (UTC) -> when lag exceeds 500" in made.steps[0].describe()
+    assert "cron 0 3 * * * (UTC) -> when lag exceeds 500 records" in made.steps[0].describe()
     before = plan(world, every="1h")
     world.kept = None
     assert drift(before, plan(world, every="1h")) == (

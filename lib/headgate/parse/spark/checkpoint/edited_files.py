@@ -97,7 +97,7 @@ def progress_faults(
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.UNLIKE_PROGRESS,
                 what=(
-                    f"{place}: the query reported offset {was} after batch {batch}, but "
+                    f"Partition {place}: the query reported offset {was} after batch {batch}, but "
                     f"`offsets/{batch}` has {now}."
                 ),
             )
@@ -119,7 +119,7 @@ def offset_faults(
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.OFFSETS_WENT_BACK,
                 what=(
-                    f"{place}: `offsets/{logged[-2]}` has offset {was}, but the newer "
+                    f"Partition {place}: `offsets/{logged[-2]}` has offset {was}, but the newer "
                     f"`offsets/{logged[-1]}` has {now}."
                 ),
             )

@@ -14,6 +14,7 @@ from headgate.parse.spark.event_log.read import MOST_REPORTS, EventLog
 from headgate.parse.spark.event_log.runs import RunLog
 from headgate.parse.spark.watch.lines import WatchLine, decode_line
 from headgate.parse.spark.watch.requests import EVENT as REQUEST
+from headgate.text.numbers import plural
 from headgate.text.secrets import mask, mask_text
 
 
@@ -133,7 +134,8 @@ class WatchReader:
         for run in runs:
             if run.life.dropped:
                 name = run.life.name or run.life.query_id
-                yield f"{self._path}: headgate.watch lost {run.life.dropped} records of {name}"
+                lost = plural(run.life.dropped, "record")
+                yield f"{self._path}: headgate.watch lost {lost} of query {name}"
 
     def _take(self, line: WatchLine) -> None:
         if line.event == REQUEST:

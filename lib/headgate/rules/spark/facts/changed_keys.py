@@ -56,7 +56,7 @@ _BY_FUNCTION = (
     "A user-defined function computes a state key, and query plans don't contain its code."
 )
 _BY_NUMBER = (
-    "The evidence of one version has only the number of the field of inline(), not its name. A "
+    "The evidence of one version shows only the position of the field of inline(), not its name. A "
     "capture, or the query plan as JSON, shows the name."
 )
 _BY_LOCATION = "A state key now comes from a table with the same name in a different location."

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--input", required=True, metavar="TOPIC", help="Input topic of the late records.")
     add(
         "--late-offsets",
-        help="Offsets of the late records as JSON. They can be in --input or in other topics.",
+        help="Offsets of the late records as JSON, in the topic --input or in other topics.",
     )
     add(
         "--late-files",
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--known-offsets",
-        help="Offsets of records with results already in the folder (default: --offsets).",
+        help="Offsets of records that already have results in the folder (default: --offsets).",
     )
     add(
         "--duplicates",

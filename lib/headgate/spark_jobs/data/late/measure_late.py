@@ -42,7 +42,7 @@ _SAMPLE, _MOST_SHOWN = 5, 60
 
 def main() -> None:
     """Run the program."""
-    run(common_parser("Find the keys with results that late records change."), work)
+    run(common_parser("Find the keys of results that late records change."), work)
 
 
 def common_parser(about: str) -> argparse.ArgumentParser:
