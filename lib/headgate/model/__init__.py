@@ -1,1 +1,1 @@
-"""Frozen values without I/O: pipelines, versions, topologies, the cluster, plans of schedules."""
+"""Frozen values without I/O, such as pipelines, versions, topologies and the cluster."""
