@@ -76,7 +76,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOffset:
-    """A committed offset; None if the partition is assigned, but has no committed offset.
+    """A committed offset; `offset` is None if the partition is assigned without a commit.
 
     `pending`: an open transaction has written another offset for this partition.
     """

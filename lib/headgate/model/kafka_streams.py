@@ -109,7 +109,7 @@ class StreamsStore(_Counted):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repartition(_Counted):
-    """One repartition topic: `name` as in the description, `topic` with the application id."""
+    """One internal topic between sub-topologies: `topic` is `name` with the application id."""
 
     name: str
     topic: str

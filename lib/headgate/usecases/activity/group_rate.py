@@ -90,8 +90,8 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
 def rates_of(windows: Sequence[Window]) -> Rates | None:
     """Return the rates of windows, None if there are too few.
 
-    If a window begins and ends with more unread records than were read in it, it shows how fast the
-    group can read. Other windows only show how fast records arrive.
+    If a window begins and ends with at least as many unread records as it read, it shows how fast
+    the group can read. Other windows only show how fast records arrive.
     """
     reading = [w for w in windows if w.read]
     if len(reading) < _ENOUGH:

@@ -35,7 +35,7 @@ class Signs:
 
 
 def judge(signs: Signs, now: datetime) -> Activity:
-    """Return the activity of a Spark query; the first evidence in this order decides.
+    """Return the activity of a Spark query from the first sign that isn't outdated.
 
     The watch is first, because the query itself reports it. Then come the status command, and a
     batch that was planned recently. A query without new data starts no batch, so an old batch isn't
