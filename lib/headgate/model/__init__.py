@@ -1,1 +1,1 @@
-"""What a pipeline, a version, a topology and a cluster are: frozen values, no I/O."""
+"""Frozen values without I/O, such as pipelines, versions, topologies and the cluster."""

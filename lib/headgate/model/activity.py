@@ -1,4 +1,4 @@
-"""Whether a pipeline runs, as far as something proves it."""
+"""Whether a pipeline runs, as far as evidence shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ActivityState(StrEnum):
-    """FAILED: it ended by an error, or its driver died. UNKNOWN: nothing proves anything."""
+    """FAILED: the pipeline ended with an error, or its driver died. UNKNOWN: no evidence."""
 
     RUNNING = "running"
     STOPPED = "stopped"
@@ -17,7 +17,10 @@ class ActivityState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Where a group was: sums over its `partitions` (`topic:0`) of offsets and of logs' ends."""
+    """The progress of a group at one time, as sums over its `partitions` (`topic:0`).
+
+    `done` is the sum of the committed offsets, `ended` the sum of the latest offsets.
+    """
 
     at: str
     done: int
@@ -27,7 +30,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """What a group read between two marks, and what arrived; `left` waited at both ends."""
+    """How many records a group read between two marks, and how many arrived.
+
+    `left` is the smaller number of unread records at the begin and at the end of the window.
+    """
 
     begin: str
     end: str
@@ -38,7 +44,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where a group was at `at` (ISO 8601 in UTC) in the topic of this id, within its log."""
+    """A committed offset of a group that was between the earliest and latest offset.
+
+    `at` is when Headgate read it (ISO 8601 in UTC). `topic_id` is the topic's id at that time.
+    """
 
     topic: str
     topic_id: str | None
@@ -49,16 +58,18 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """How a pipeline was seen last; times are ISO 8601 in UTC, None where nothing says.
+    """Whether a pipeline ran at the last check. Times are ISO 8601 in UTC, None if unknown.
 
-    `since` is when the state began, `seen_at` the newest sign that the proof rests on. `batch` is
-    the newest batch number. `reason` is one sentence
-    for people; `proof` names what was looked at and what each said, `feed` what the state was
-    taken from (`watch`, `status`, `checkpoint`, `group`, `event-log`, None for unknown).
-    `run_id` is Spark's id of the run, `error_class` its condition where it failed. `commanded` is
-    what the status command said when it was asked last (`runs`, `stopped`, `unknown`). Of a group
-    `windows` are the newest, oldest first, and `mark` is where the next one begins,
-    `positions` the last committed offsets that were within their logs.
+    `since` is when the state began. `seen_at` is the time of the newest sign that the state is
+    based on. `batch` is the newest batch number. `reason` is one sentence for people. `proof` lists
+    what was checked, and each result. `feed` is the sign that decided the state: `watch`, `status`,
+    `checkpoint`, `group`, `event-log`, or None for an unknown state. `run_id` is Spark's id of the
+    run. `error_class` is Spark's error condition if the run failed. `commanded` is the last result
+    of the status command: `runs`, `stopped` or `unknown`.
+
+    Only for groups: `windows` are the newest windows, oldest first. The next window begins at
+    `mark`. `positions` are the last committed offsets that were between the earliest and latest
+    offset.
     """
 
     state: ActivityState = ActivityState.UNKNOWN

@@ -1,4 +1,4 @@
-"""Kafka as seen now: topics, partitions, offsets, groups, members."""
+"""A snapshot of Kafka: topics, partitions, offsets, groups, members."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GroupType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """One partition: `begin` is the log's start offset, `end` the next offset to be written."""
+    """One partition: `begin` is the earliest offset, `end` the latest (of the next record)."""
 
     number: int
     begin: int | None = None
@@ -33,11 +33,11 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic with its partitions; `retention_ms` is -1 for ever and None where unknown.
+    """A topic with its partitions. `retention_ms` is -1 for no limit, None if unknown.
 
-    `settings` are all that are in force, `own_settings` those set on the topic itself; they are
-    kept for topics that look like internal ones of Kafka Streams. `bytes` is the size on disk of
-    one replica, None where log directories were not read.
+    `settings` are all settings in force, `own_settings` those that are set on the topic itself.
+    Both are stored only for topics that look like internal topics of Kafka Streams. `bytes` is the
+    size on disk of one replica, None if the log directories weren't read.
     """
 
     name: str
@@ -53,7 +53,10 @@ class Topic:
 
     @property
     def records(self) -> int | None:
-        """Offsets between begin and end: at most this many records (compaction leaves holes)."""
+        """Maximum number of records: latest minus earliest offset, summed over the partitions.
+
+        Compaction and transaction markers leave offsets without a record.
+        """
         known = [(p.begin, p.end) for p in self.partitions]
         if any(b is None or e is None for b, e in known):
             return None
@@ -62,7 +65,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One member of a group; a static one has an `instance_id`."""
+    """One member of a group. A static member has an `instance_id`."""
 
     id: str
     client_id: str | None = None
@@ -73,9 +76,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOffset:
-    """A committed offset; `offset` is None where the partition is assigned but not committed.
+    """A committed offset; `offset` is None if the partition is assigned without a commit.
 
-    `pending` says that a transaction has committed another one and is not at its end.
+    `pending`: an open transaction has written another offset for this partition.
     """
 
     topic: str
@@ -88,10 +91,11 @@ class GroupOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A group of any type. `state` is the broker's word in lower case (`stable`, `empty`, ...).
+    """A group of any type. `state` is Kafka's name in lower case (`stable`, `empty`, ...).
 
-    `members` is None where the client can't tell: never to be read as "none". `subtopologies` is
-    the topology that the broker keeps of a streams group, None for any other type.
+    `members` is None if the client can't list them: this doesn't mean that there are none.
+    `subtopologies` is the topology that the broker stores for a streams group, None for other
+    types.
     """
 
     id: str
@@ -103,25 +107,25 @@ class Group:
 
     @property
     def is_inactive(self) -> bool:
-        """True only where it is proven that nobody is in the group; `dead` proves nothing."""
+        """True only if the group verifiably has no members; the state `dead` isn't enough."""
         return self.members == () and self.state == "empty"
 
     @property
     def is_at_work(self) -> bool:
-        """Whether members are there and have agreed on who does what."""
+        """Whether the group has members, and its assignment is complete."""
         return bool(self.members) and self.state == "stable"
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """The topics of which committed offsets wait for a transaction's end, sorted."""
+        """The topics with committed offsets in an open transaction, sorted."""
         return tuple(sorted({o.topic for o in self.offsets if o.pending}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Since:
-    """The first `offset` of a partition whose record bears the time `at` (ISO 8601) or a later one.
+    """The offset of the first record of a partition at or after the time `at` (ISO 8601).
 
-    None where there is no such record.
+    `offset` is None if there is no such record.
     """
 
     topic: str
@@ -132,11 +136,11 @@ class Since:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """One snapshot; reading began `at` (ISO 8601 in UTC). `warnings` name what could not be read.
+    """One snapshot. Reading began at `at` (ISO 8601 in UTC). `warnings` name what couldn't be read.
 
-    `since` holds what was looked up by time, nothing in a usual snapshot. `broker_settings` are
-    those of one broker that pipelines depend on; empty where they may not be read.
-    `after_evidence`: reading began after the evidence was read that it is compared with.
+    `since` has the offsets that were looked up by time; usually it is empty. `broker_settings` are
+    the settings of one broker that pipelines depend on; empty without permission to read them.
+    `after_evidence`: reading began after the evidence to compare with had been read.
     """
 
     id: str
@@ -150,9 +154,10 @@ class Cluster:
     after_evidence: bool = False
 
     def is_newer_than(self, at: str | None) -> bool:
-        """Whether Kafka was read after offsets that were logged `at` (ISO 8601, None: unknown).
+        """Whether Kafka was read after offsets that were logged at `at` (ISO 8601, None: unknown).
 
-        Only then an offset beyond the end is one. Clocks differ, so a close call is False.
+        Only then does an offset after the latest offset mean that a topic was truncated or
+        recreated. Clocks differ, so the result is False if both times are close.
         """
         if self.after_evidence:
             return True
@@ -160,9 +165,10 @@ class Cluster:
         return then is not None and read is not None and then + CLOCKS < read
 
     def lag(self, group: Group) -> dict[tuple[str, int], int | None]:
-        """Return end minus committed offset per partition; None where either is unknown.
+        """Return the latest minus the committed offset by partition; None if either is unknown.
 
-        Also None beyond the end: the end was read before the offset, so nobody knows what waits.
+        Also None if the committed offset is after the latest offset: the latest offset was read
+        earlier, so the lag is unknown.
         """
         out: dict[tuple[str, int], int | None] = {}
         for o in group.offsets:

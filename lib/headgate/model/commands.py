@@ -1,9 +1,9 @@
-"""Commands that are no shell commands: HTTP calls, a person, the driver that is watched.
+"""Commands other than plain shell commands: HTTP calls, manual steps, stop requests to a driver.
 
-Texts of calls are templates: `${NAME}` is an environment variable of the process that calls,
-`${file:PATH}` what stands in a file, `${HEADGATE_RUN}` the run's id, `{found}` and `{answer}` what
-an earlier call of the same command told. They are filled in when the call is made, and kept
-nowhere.
+The texts of calls are templates. `${NAME}` is an environment variable of the calling process,
+`${file:PATH}` the content of a file, `${HEADGATE_RUN}` the id of the run. `{found}` and `{answer}`
+are values from an earlier call of the same command. The values are inserted when the call is made,
+and stored nowhere.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One HTTP request: `expect` are the status codes that mean success, `ca` a file of roots.
+    """One HTTP request.
 
-    `seconds` is how long to wait for the answer. A body that `is_json` gets values escaped.
+    `expect` are the status codes that mean success, `ca` is a file with CA certificates. `seconds`
+    is the timeout for the response. In a body with `is_json`, inserted values are escaped.
     """
 
     url: str
@@ -33,11 +34,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How an answer is read: the words at `path` of its JSON, each sorted by the lists.
+    """How a response becomes a status: the values at `path` of its JSON are looked up in the lists.
 
-    `*` in a list is any other word. `absent` is what it means that nothing stands there; `codes`
-    is what a status code means without a look at the answer (`404 = "stopped"`). Meanings are
-    `runs`, `stopped` and `paused`; what no list names is unknown.
+    `*` in a list is any value that isn't in another list. `absent` is the status if there is no
+    value at `path`. `codes` maps HTTP status codes to a status, without a look at the response
+    (`404 = "stopped"`). A status is `runs`, `stopped` or `paused`. It is unknown if no list has the
+    value.
     """
 
     path: str
@@ -50,7 +52,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Find:
-    """A call made before: the one word at `path` of its answer is `{found}` in the command's."""
+    """A call before the command.
+
+    The value at `path` of its response replaces `{found}` in the command.
+    """
 
     request: Request
     path: str
@@ -58,10 +63,10 @@ class Find:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """A call repeated afterwards, `every` so many seconds and at most `within` seconds.
+    """A call that is repeated after the command, every `every` seconds.
 
-    The command has worked once the words at `path` are all among `done`, and has failed as soon
-    as one is among `failed`.
+    It is repeated for at most `within` seconds. The command succeeded when all values at `path` are
+    in `done`. It failed when one value is in `failed`.
     """
 
     request: Request
@@ -74,7 +79,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpCall:
-    """One command as an HTTP call; `answer` is the path of `{answer}` in what it answers."""
+    """One command as an HTTP call; the value at the path `answer` of the response is `{answer}`."""
 
     request: Request
     find: Find | None = None
@@ -84,7 +89,7 @@ class HttpCall:
 
     @property
     def shown(self) -> str:
-        """The call in one line, as plans show it; the digest is another one if anything is."""
+        """The call in one line, as plans show it; its hash changes with any part of the call."""
         whole = json.dumps(asdict(self), sort_keys=True, default=str)
         digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
         return f"{self.request.method} {self.request.url} (hash of the call: {digest})"
@@ -92,7 +97,7 @@ class HttpCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A person does it when asked, and confirms it; `text` says what there is to do."""
+    """A manual step: a person does what `text` says, and confirms it."""
 
     text: str
 
@@ -104,9 +109,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchControl:
-    """The driver stops the query itself, asked through the pipeline's `watch`.
+    """A request to the driver, through the pipeline's `watch`, to stop the query.
 
-    `token` is a template of what signs the request, None where the driver takes unsigned ones.
+    `token` is a template of the token that signs the request, None if the driver accepts unsigned
+    requests.
     """
 
     token: str | None = None
@@ -123,7 +129,7 @@ class WatchControl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shell:
-    """A shell command with a secret in it: `shown` is the line without it, as plans show it."""
+    """A shell command with a secret; plans show `shown`, the command without the secret."""
 
     command: str
     shown: str

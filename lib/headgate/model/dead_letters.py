@@ -13,7 +13,7 @@ MAX_ATTEMPTS = 3
 
 
 class Convention(StrEnum):
-    """Who wrote the headers of a dead letter."""
+    """Which program wrote the headers of a dead letter."""
 
     CONNECT = "Kafka Connect"
     STREAMS = "Kafka Streams"
@@ -25,12 +25,12 @@ class Convention(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """What the headers of a dead letter say.
+    """What the headers of a dead letter report.
 
-    `topic`, `partition` and `offset` are where the record failed, each None where nothing says so.
-    `timestamp` (Unix ms) is the failed record's, where a header has it. `attempts` counts earlier
-    redrives, `key` is the idempotency key that the first of them gave it. `headers` are the failed
-    record's own: those about the failure and about redrives are left out.
+    `topic`, `partition` and `offset` are those of the failed record, None if no header has them.
+    `timestamp` (Unix ms) is the failed record's, if a header has it. `attempts` is the number of
+    earlier redrives. `key` is the idempotency key from the first redrive. `headers` are the failed
+    record's own headers, without those about the failure and about redrives.
     """
 
     convention: Convention = Convention.NONE
@@ -47,7 +47,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedRecord:
-    """A record at which a pipeline's function fails, with the class and message of its error."""
+    """A record on which a pipeline's function fails, with class and message of the error."""
 
     pipeline: str
     topic: str
@@ -59,12 +59,13 @@ class FailedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which records of a dead letter topic are redriven, and where to.
+    """Which records of a dead letter topic are redriven, and the topic that they are written to.
 
     `to` is None for the topic where each record failed. `targets` are the topics that may be
-    written, with their number of partitions; None: any. `since` and `until` are Unix milliseconds,
-    `until` excluded. A record that was redriven `max_attempts` times is not redriven again; `again`
-    takes those that an earlier run has redriven. `most` ends the run after so many records.
+    written, with their numbers of partitions; None: any topic. `since` and `until` are Unix
+    milliseconds; `until` is exclusive. A record that was redriven `max_attempts` times isn't
+    redriven again. With `again`, records that an earlier run redrove are redriven, too. `most` is
+    the maximum number of records.
     """
 
     topic: str
@@ -81,7 +82,7 @@ class Selection:
 
 
 class Decision(StrEnum):
-    """What becomes of a dead letter; its value names the count in plans and notes."""
+    """What the run does with a dead letter; the value names the count in plans and notes."""
 
     REDRIVE = "to_redrive"
     UNSELECTED = "not_selected"
@@ -93,7 +94,7 @@ class Decision(StrEnum):
 def decide(
     letter: DeadLetter, partition: int, timestamp: int | None, chosen: Selection, *, done: bool
 ) -> Decision:
-    """Return what becomes of a record; `done` says that an earlier run has redriven it."""
+    """Return what the run does with a dead letter; `done`: an earlier run has redriven it."""
     if not _is_selected(letter, partition, timestamp, chosen):
         return Decision.UNSELECTED
     if done and not chosen.again:
@@ -107,7 +108,7 @@ def decide(
 
 
 def target_of(letter: DeadLetter, chosen: Selection) -> str | None:
-    """Return the topic that a record goes to, None where nothing says where it failed."""
+    """Return the topic to write a record to; None if no header says where the record failed."""
     return chosen.to or letter.topic
 
 
@@ -128,7 +129,7 @@ def _is_selected(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One dead letter as people are shown it: `value` is its form, not its content."""
+    """One dead letter as the plan shows it: `value` is masked."""
 
     partition: int
     offset: int
@@ -141,12 +142,14 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a dead letter topic holds. `offsets` are between its ends, `read` were looked at.
+    """What a dead letter topic contains.
 
-    Counts are of the records that were read; `is_sample` says that others were not. `decided`
-    counts by decision. The other tables count selected records only: by reason, by source topic,
-    by convention and by attempts; `targets` those to redrive. `newest` and `oldest` are Unix ms of
-    the records' times. `arrived` are records that came while it was read.
+    `offsets` is the number of offsets in the topic, `read` the number of records that were read.
+    All other counts are of the records that were read; with `is_sample`, others weren't read.
+    `decided` counts by decision. The other tables count only selected records: by reason, by source
+    topic, by convention and by attempts; `targets` counts the records to redrive by topic. `newest`
+    and `oldest` are the timestamps of records in Unix ms. `arrived` is the number of records that
+    arrived while Headgate read the topic.
     """
 
     offsets: int = 0
@@ -164,5 +167,5 @@ class Summary:
     arrived: int = 0
 
     def count(self, decision: Decision) -> int:
-        """Return how many of the records that were read are decided so."""
+        """Return the number of records with this decision."""
         return self.decided.get(decision, 0)

@@ -1,4 +1,4 @@
-"""Every kind of evidence that Headgate reads: one row a kind, read by every layer."""
+"""The table of evidence kinds, one row for each kind. All layers use it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _SPARK, _STREAMS = Engine.SPARK, Engine.KAFKA_STREAMS
 
 
 class EvidenceKind(StrEnum):
-    """One kind: its name in `Evidence.kind`, its engine (None: any), and what it is called.
+    """One kind of evidence; its value is its name in `Evidence.kind`.
 
-    `in_content`: `recognise` finds it in the content of one file. `is_log`: it reads like an event
-    log. `has_history`: it is a log that reports earlier runs of the query, too.
+    `engine` None means any engine. `words` is its name in messages. `in_content`: `recognise`
+    recognises the kind by the content of one file. `is_log`: it is read like an event log.
+    `has_history`: it is a log that also reports earlier runs of the query.
     """
 
     engine: Engine | None

@@ -1,14 +1,14 @@
 """Facts of a Kafka Streams application: processors, stores, repartitions, topics, configuration.
 
     StreamsApplication
-    ├── processors     every node of the description, by the name that the description gives it
-    ├── stores         exact names; a changelog is called `<application.id>-<store>-changelog`
+    ├── processors     every node of the description, by its name in the description
+    ├── stores         exact names; the changelog is called `<application.id>-<store>-changelog`
     ├── repartitions   exact names; the topic is called `<application.id>-<name>`
     ├── sources        topics or a pattern; sinks: a topic or an extractor
     ├── internal       internal topics as they are on the cluster
-    └── config         what the application is configured with, secrets masked
+    └── config         the application's settings, secrets masked
 
-None means that the evidence did not say, an empty tuple that it said there is none.
+None means that the evidence doesn't say; an empty tuple, that there is none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from enum import StrEnum
 
 
 class InternalKind(StrEnum):
-    """What an internal topic is for."""
+    """The purpose of an internal topic."""
 
     CHANGELOG = "changelog"
     REPARTITION = "repartition"
@@ -32,10 +32,9 @@ _SUBSCRIPTION = re.compile(r"-SUBSCRIPTION-(?P<end>REGISTRATION|RESPONSE)(-\d{10
 
 
 def internal_kind(topic: str) -> InternalKind | None:
-    """Return what an internal topic of that name would be for, None where it looks like none.
+    """Return the purpose of an internal topic with this name, None for other names.
 
-    Only Kafka Streams' way of naming is looked at, which proves nothing: anybody may call a topic
-    `orders-changelog`.
+    The name isn't evidence of an owner: any topic can be called `orders-changelog`.
     """
     if topic.endswith("-changelog"):
         return InternalKind.CHANGELOG
@@ -46,7 +45,7 @@ def internal_kind(topic: str) -> InternalKind | None:
 
 
 def looks_internal(topic: str) -> bool:
-    """Whether a topic is called as Kafka Streams calls changelogs and repartition topics."""
+    """Whether a topic's name follows Kafka Streams' pattern for internal topics."""
     return internal_kind(topic) is not None
 
 
@@ -58,7 +57,10 @@ class _Counted:
 
     @property
     def is_generated(self) -> bool:
-        """Whether Kafka Streams made the name up; it shifts when an operator is inserted."""
+        """Whether Kafka Streams generated the name.
+
+        A generated name changes if an operator is inserted before it.
+        """
         return self.number is not None
 
 
@@ -66,9 +68,10 @@ class _Counted:
 class StreamsProcessor(_Counted):
     """One node of the description: `kind` is `source`, `processor` or `sink`.
 
-    `name` is the description's own. `number` is the counter in a generated name
-    (`KSTREAM-FILTER-0000000003` is 3), None where the code names the node. `operator` is the word
-    of the topology's node, `node` its id; both ends of a repartition topic have the repartition's.
+    `name` is the name in the description. `number` is the counter in a generated name
+    (`KSTREAM-FILTER-0000000003` is 3), None if the code sets the name. `operator` and `node` are
+    the operator and the id of the topology's node. The sink and the source of a repartition topic
+    both have the node of the repartition.
     """
 
     name: str
@@ -87,10 +90,10 @@ class StreamsProcessor(_Counted):
 class StreamsStore(_Counted):
     """One state store by its exact name.
 
-    `number` as for a processor: a generated name shifts, and with it the changelog. `processors`
-    are the descriptions' names of all that use it. `changelog` is the topic expected on the
-    cluster, without the application id where that is not known; None where none is to be expected
-    (a global store; a source topic that serves as changelog stands in `restored_from`).
+    `number` is as for a processor: a generated store name can change, and the changelog's name with
+    it. `processors` are the names of all processors that use the store. `changelog` is the expected
+    topic on the cluster, without the application id if that is unknown. It is None for a global
+    store, and if a source topic is used as the changelog (`restored_from`).
     """
 
     name: str
@@ -106,7 +109,7 @@ class StreamsStore(_Counted):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repartition(_Counted):
-    """One topic between sub-topologies: `name` as described, `topic` with the application id."""
+    """One internal topic between sub-topologies: `topic` is `name` with the application id."""
 
     name: str
     topic: str
@@ -122,7 +125,7 @@ class Repartition(_Counted):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsSource:
-    """A source of outside data: topics by exact name, or a pattern; `processor` is its name."""
+    """A source of external topics, by exact name or by a pattern; `processor` is its name."""
 
     processor: str
     topics: tuple[str, ...] = ()
@@ -134,7 +137,7 @@ class StreamsSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsSink:
-    """A sink: its topic, or the class of the extractor that names a topic for each record."""
+    """A sink: its topic, or the class of the extractor that chooses a topic for each record."""
 
     processor: str
     topic: str | None = None
@@ -145,10 +148,11 @@ class StreamsSink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InternalTopic:
-    """An internal topic as it is on the cluster; offsets are by partition and no part of a version.
+    """An internal topic on the cluster. Its offsets (by partition) aren't part of a version.
 
-    `configs` are those set on the topic, `effective` those in force as far as they were recorded.
-    `proof` says why it belongs to the application, None where somebody's file just lists it.
+    `configs` are the settings on the topic, `effective` those in force, as far as they were
+    recorded. `proof` says why the topic belongs to the application, None if it is only listed in a
+    file.
     """
 
     name: str
@@ -163,10 +167,10 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTopic:
-    """An internal topic as a streams group's own topology has it.
+    """An internal topic in the topology that the broker stores for a streams group.
 
-    `partitions` is what it has, whether the code fixes that or the inputs give it (Kafka 4.3.1);
-    None before the broker knows.
+    `partitions` is the topic's number of partitions, set by the code or derived from the inputs
+    (Kafka 4.3.1); None if the broker doesn't know it yet.
     """
 
     name: str
@@ -176,7 +180,7 @@ class GroupTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSubtopology:
-    """A sub-topology as the broker keeps it for a group of the streams protocol (KIP-1071)."""
+    """A sub-topology that the broker stores for a group of the streams protocol (KIP-1071)."""
 
     id: str
     sources: tuple[str, ...] = ()
@@ -187,13 +191,14 @@ class GroupSubtopology:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsApplication:
-    """Everything that evidence said of a Kafka Streams application.
+    """Everything that the evidence reports about a Kafka Streams application.
 
-    `described` says whether a description of the topology was read; without one processors,
-    sinks and stores are at most what the cluster proves. `protocol` is `classic` or `streams`: of
-    the group on the cluster, else of the configuration. `group_topology` is the group's own.
-    `inputs` are partitions by topic; `said_inputs` as the file had them, where names differ.
-    `config` are settings, secrets masked; `config_is_whole` where defaults are among them, too.
+    `described`: a description of the topology was read. Without one, processors, sinks and stores
+    are only those that the cluster shows. `protocol` is `classic` or `streams`: of the group on the
+    cluster, else of the configuration. `group_topology` is the topology that the broker stores for
+    the group. `inputs` are partitions by topic. `said_inputs` are the inputs as the file has them,
+    if its names differ. `config` are settings, secrets masked; `config_is_whole`: it also has the
+    default values.
     """
 
     application_id: str | None = None
@@ -213,18 +218,18 @@ class StreamsApplication:
     group_topology: tuple[GroupSubtopology, ...] | None = None
 
     def store(self, name: str) -> StreamsStore | None:
-        """Return the store of that name, or None."""
+        """Return the store with this name, or None."""
         return next((s for s in self.stores if s.name == name), None)
 
     def processor(self, name: str) -> StreamsProcessor | None:
-        """Return the node of that name, or None."""
+        """Return the node with this name, or None."""
         return next((p for p in self.processors if p.name == name), None)
 
     def expected_topics(self) -> dict[str, InternalKind]:
-        """Return the internal topics that the description implies, none without application id.
+        """Return the internal topics that the description implies; none without an application id.
 
-        A changelog is expected of each store that could have one: which stores have logging
-        switched off is in no description.
+        Every store that can have a changelog is expected to have one: a description doesn't show
+        whether logging is disabled.
         """
         if not self.application_id:
             return {}

@@ -1,4 +1,4 @@
-"""What Kafka Streams did in a rehearsal: its verdict, records, stores, and what it left alone."""
+"""What Kafka Streams did in a rehearsal: outcome, records, stores, and the unchanged originals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from headgate.model.rehearsal import EngineOutcome, OutputDifference, Untouched
 
 
 class StreamsStage(StrEnum):
-    """How far a refused start came: BUILD has no client yet, START no task that ran, BATCH did."""
+    """When a start failed.
+
+    BUILD: before a KafkaStreams client existed. START: before a task ran. BATCH: after a task ran.
+    """
 
     BUILD = "build"
     START = "start"
@@ -17,7 +20,7 @@ class StreamsStage(StrEnum):
 
 
 class StoreFate(StrEnum):
-    """LOST: its data stay behind, and nobody reads them. EMPTY: there is nothing to go on from."""
+    """LOST: data exists, but the new version doesn't read it. EMPTY: there is no data."""
 
     KEPT = "kept"
     LOST = "lost"
@@ -26,10 +29,10 @@ class StoreFate(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRows:
-    """One store by its name; keys are counted in its changelog, None where it has none here.
+    """One store by its name; keys are counted in its changelog, None if no changelog was copied.
 
-    `sample` are a few keys with their value after the batch, as text where they are text, else in
-    hexadecimal digits. `folders` is how many tasks have it in the state directory.
+    `sample` has some keys with their values after the batch, as text, or in hexadecimal if they
+    aren't text. `folders` is the number of tasks with this store in the state directory.
     """
 
     store: str
@@ -42,7 +45,7 @@ class StoreRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedTopic:
-    """A topic made anew beside the application; `records` were copied, of all or the newest."""
+    """A topic that was recreated on the rehearsal's broker, with the number of copied `records`."""
 
     topic: str
     partitions: int
@@ -52,9 +55,10 @@ class CopiedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterProof:
-    """The user's cluster before and after: `changed` names what differs, `hashes` are over all.
+    """The user's cluster before and after the rehearsal: `changed` names the differences.
 
-    Topics (id, partitions, begin and end) and the group (members, committed offsets) are in it.
+    `before` and `after` are hashes of topics (id, partitions, earliest and latest offsets) and of
+    the group (members, committed offsets).
     """
 
     bootstrap: str
@@ -73,12 +77,12 @@ class ClusterProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsVerdict:
-    """What Kafka Streams itself did with a copy of the state directory, on a broker of its own.
+    """What Kafka Streams did with a copy of the state directory, on a separate broker.
 
-    `error_class` is the class of the exception that ended it, `causes` it and what it stands on,
-    outermost first, each `class: message`. Records in are of inputs, without repartition topics;
-    out are of the topics that it writes. `rows` are the first of these. `question` says what would
-    decide an UNKNOWN.
+    `error_class` is the class of the exception that ended the application. `causes` are the
+    exception and its causes, outermost first, each as `class: message`. `rows_in` counts records of
+    input topics, without repartition topics. `rows_out` counts records of output topics, and `rows`
+    are the first of them. `question` asks for what would decide an UNKNOWN.
     """
 
     outcome: EngineOutcome
@@ -104,5 +108,5 @@ class StreamsVerdict:
 
     @property
     def lost(self) -> tuple[StoreRows, ...]:
-        """The stores that held something and that the new version does not read."""
+        """The stores with data that the new version doesn't read."""
         return tuple(s for s in self.stores if s.fate is StoreFate.LOST and s.before != 0)

@@ -1,4 +1,4 @@
-"""What a query's stateful operators hold at the end of a batch: rows, and their event times."""
+"""The state of a query's stateful operators at the end of a batch: rows and event times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query makes of its output's columns, and what it takes out of its input's."""
+"""The columns that a query writes, and the fields that it reads from its input columns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from headgate.model.state_schema import Schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """What a writer puts into one column of a record: `to_json(struct(...))` and its like.
+    """The fields that a function such as `to_json(struct(...))` writes into one column of a record.
 
-    `column` is the sink's column, `writer` one of `to_json`, `to_avro`, `to_protobuf`, `to_csv`.
-    `schema` are the fields in order, None where the evidence does not tell them. `declared` is
-    Avro's own schema where the query gives one, as it is written there.
+    `column` is the sink's column; `writer` is `to_json`, `to_avro`, `to_protobuf` or `to_csv`.
+    `schema` has the fields in order, None if the evidence doesn't show them. `declared` is the Avro
+    schema that the query passes, unchanged.
     """
 
     column: str
@@ -24,14 +24,14 @@ class Payload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """How a query reads a column of its sources: `from_json(s0.value)` and its like.
+    """How a query parses a column of its sources, for example with `from_json(s0.value)`.
 
-    `columns` are the source columns within (`s0.value`), `function` is `from_json`, `from_avro` or
-    `from_protobuf`. `schema` are the fields that it gives; with `is_pruned` some may be missing,
-    because the optimiser leaves those that nothing needs. `declared` is the Avro schema that the
-    records are taken to be written with, `evolved` the one that they are turned into (option
-    `avroSchema`), `message` Protobuf's name of the message. `mode` is what happens to a record that
-    can't be read: `FAILFAST` (Avro's default) or `PERMISSIVE`, None where no option says it.
+    `columns` are the parsed source columns (`s0.value`). `function` is `from_json`, `from_avro` or
+    `from_protobuf`. `schema` has the resulting fields. With `is_pruned`, fields may be missing,
+    because Spark's optimizer removes fields that nothing needs. `declared` is the Avro schema that
+    records are decoded with, `evolved` the schema that they are converted to (option `avroSchema`).
+    `message` is the name of the Protobuf message. `mode` is what happens to a record that can't be
+    parsed: `FAILFAST` (Avro's default) or `PERMISSIVE`, None if no option sets it.
     """
 
     function: str

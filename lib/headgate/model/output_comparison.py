@@ -1,4 +1,4 @@
-"""What a comparison of two outputs found."""
+"""The result of a comparison of two outputs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ComparedColumn:
-    """A column that is no key: in how many pairs of rows it differs, and its types.
+    """A column that isn't a key: the number of row pairs that differ in it, and its types.
 
-    A type is None where that output lacks the column.
+    A type is None if that output doesn't have the column.
     """
 
     name: str
@@ -22,9 +22,10 @@ class ComparedColumn:
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
-    """A row that differs. `kind` is missing (only A has it), extra (only B) or different.
+    """A row that differs.
 
-    `a` and `b` hold the columns that differ, or the whole row; None where an output lacks it.
+    `kind` is `missing` (only A has the row), `extra` (only B has it) or `different`. `a` and `b`
+    have the columns that differ, or the whole row; None if that output lacks the row.
     """
 
     kind: str
@@ -36,9 +37,10 @@ class SampleRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputComparison:
-    """Counts of rows, columns and samples; `notes` say what must be known to read them.
+    """Counts of rows, columns and samples; `notes` explain how to read them.
 
-    `missing` rows are only in A, `extra` rows only in B, `different` are pairs of one key.
+    `missing` rows are only in A, `extra` rows only in B. `different` counts pairs with the same key
+    and different values.
     """
 
     a: str
@@ -59,11 +61,11 @@ class OutputComparison:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What a run keeps of it: whether both are equal, and the counts of rows."""
+        """The part that a run stores: whether both outputs are equal, and the counts of rows."""
         names = ("equal", "rows_a", "rows_b", "missing", "extra", "different")
         return {name: getattr(self, name) for name in names}
 
     @property
     def same(self) -> int:
-        """The rows of A that B has as well."""
+        """The number of rows of A that are also in B."""
         return self.rows_a - self.missing - self.different

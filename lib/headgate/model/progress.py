@@ -1,4 +1,4 @@
-"""What a streaming query reported of its batches: a time series, oldest first."""
+"""Progress reports of a streaming query: a time series, oldest first."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceProgress:
-    """One source in one batch; rates are rows per second, None where the engine said NaN.
+    """One source in one batch; rates are rows per second, None if the engine reported NaN.
 
-    `start`, `end` and `latest` are for Kafka {topic: {partition: offset}}, else the source's own
-    JSON. `topics` are exact names.
+    For Kafka, `start`, `end` and `latest` are {topic: {partition: offset}}, otherwise the source's
+    own JSON. `topics` are exact names.
     """
 
     description: str
@@ -26,7 +26,7 @@ class SourceProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorProgress:
-    """One stateful operator in one batch, in the order of the report: `memory_bytes` of state."""
+    """One stateful operator in one batch; `memory_bytes` is the size of its state."""
 
     name: str
     rows_total: int | None = None
@@ -39,9 +39,10 @@ class OperatorProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchProgress:
-    """One progress report. `at` is the batch's begin (ISO 8601, UTC), durations are milliseconds.
+    """One progress report.
 
-    `watermark` is ISO 8601 in UTC, None without one.
+    `at` is the start of the batch (ISO 8601, UTC). Durations are in milliseconds. `watermark` is
+    ISO 8601 in UTC, None without a watermark.
     """
 
     query_id: str

@@ -1,4 +1,4 @@
-"""The declared pipelines of a team: what `headgate.toml` says."""
+"""The pipelines and settings that `headgate.toml` registers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ KEEP_SNAPSHOTS = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointSchedule:
-    """How often restore points of a pipeline are made, how long kept, and how large they may be.
+    """How often restore points of a pipeline are made, how long they are kept, and their limit.
 
-    `every` None: none are made. `max_bytes` bounds all points of one pipeline together, files that
-    they share counted once.
+    `every` None: none are made. `max_bytes` limits all restore points of one pipeline together; a
+    file that several of them share counts once.
     """
 
     every: timedelta | None = None
@@ -35,15 +35,15 @@ class Effects(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commands:
-    """How to stop, start and ask for a pipeline, each None where not given.
+    """The commands of a pipeline, each None if not registered.
 
-    Each is a shell command, or the line that shows what `calls` has under the same word: an HTTP
-    call, a person who is asked, the watched driver. `status` exits 0 while the pipeline runs, 3
-    when it does not, 4 while it is paused; anything else is unknown. `clean` removes the local
-    state of all instances of a Kafka Streams application. `suspend` keeps an orchestrator from
-    starting the pipeline until `reenable`. `pause` and `resume` leave the processes up. `notify`
-    tells people. `deploy` puts the code of the next version in place, `rollback` that of the one
-    before it again.
+    Each is a shell command. If `calls` has an entry of the same name (HTTP call, manual step, stop
+    request to the watched driver), it is the line that plans show. `status` exits with 0 if the
+    pipeline runs, 3 if it is stopped, 4 if it is paused; any other code means unknown. `clean`
+    deletes the local state of all instances of a Kafka Streams application. `suspend` prevents an
+    orchestrator from restarting the pipeline until `reenable`. `pause` and `resume` keep the
+    processes running. `notify` sends a message to people. `deploy` deploys the code of the next
+    version, and `rollback` that of the previous version.
     """
 
     stop: str | None = None
@@ -62,22 +62,24 @@ class Commands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """One `[[pipeline]]` table. Spark needs `checkpoint`, `evidence` or `watch`, others `group`.
+    """One `[[pipeline]]` table.
 
-    `group` is the application id of a Kafka Streams application or a consumer group's id.
-    `topics` are the inputs of a consumer group, where it is to be reset on topics that it has
-    not committed yet. `entry_point` is `module:function`, importable from the file's folder, or
-    `CLASS#method` in the `jar` of a Kafka Streams application; `properties` is a file with its
-    settings, `records` one of records for twin runs.
-    `watch` is where `headgate.watch` writes: a folder or URI, or `kafka:TOPIC`; `query` is the
-    query's name or id where several share it. `line` is where the table stands in the file.
-    `inputs` are globs of files that it is made of beside its code, relative to the file's folder;
-    None if it doesn't say. `jar` is the application's, absolute.
-    `restore_points` is its own schedule, None where that of the file holds.
-    `effects` says what its code does outside of Kafka and its sink: EXTERNAL effects happen again
-    when records are reprocessed, IDEMPOTENT ones change nothing the second time; None if unknown.
-    `declared` is the file's `checkpoint` where a run has led the query to another one, which then
-    stands in `checkpoint`; None otherwise.
+    Spark needs `checkpoint`, `evidence` or `watch`, other engines need `group`. `group` is the
+    application id of a Kafka Streams application, or the id of a consumer group. `topics` are the
+    inputs of a consumer group; a reset needs them for topics without a committed offset.
+    `entry_point` is `module:function`, importable from the folder of headgate.toml, or
+    `CLASS#method` in the `jar` of a Kafka Streams application. `properties` is a file with the
+    application's settings, `records` a file with records for twin runs. `watch` is the location
+    that `headgate.watch` writes to: a folder, a URI or `kafka:TOPIC`. `query` is the query's name
+    or id if the evidence has several queries. `line` is the line of the table in headgate.toml.
+    `inputs` are glob patterns of other files that belong to the pipeline, relative to the folder of
+    headgate.toml; None if not set. `jar` is an absolute path. `restore_points` is the pipeline's
+    own schedule; None: that of `[restore_points]`. `effects` is what the code does outside of Kafka
+    and its sink: EXTERNAL effects are repeated when records are reprocessed, repeated IDEMPOTENT
+    effects change nothing; None if unknown.
+
+    If a run has switched the query to another checkpoint, `checkpoint` is that location, and
+    `declared` is the `checkpoint` in headgate.toml; otherwise `declared` is None.
     """
 
     name: str
@@ -104,10 +106,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accept:
-    """One `[[accept]]` table: somebody knows a rule's findings and lives with them for a while.
+    """One `[[accept]]` table: a user accepts the findings of a rule until a date.
 
-    It holds through the day `until`. `pipeline` None means every pipeline; `location` is the id or
-    label of a node, or of an operator all nodes, None: anywhere. `line` is where it stands.
+    `until` is the last day. `pipeline` None means every pipeline. `location` is the id or label of
+    a node, or an operator (all its nodes); None: any location. `line` is the line of the table.
     """
 
     rule: str
@@ -120,7 +122,7 @@ class Accept:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Somebody's word that a finding is known; `until` is an ISO date."""
+    """The acceptance of a finding; `until` is an ISO date."""
 
     reason: str
     until: str | None = None
@@ -128,10 +130,10 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredTopic:
-    """One `[topics.NAME]` table: files with the schemas of values and keys, absolute.
+    """One `[topics.NAME]` table: files with the schemas of values and keys, as absolute paths.
 
-    `subject` and `key_subject` are the registry's subjects where they are not `NAME-value` and
-    `NAME-key`: the record's full name where producers use RecordNameStrategy.
+    `subject` and `key_subject` are the registry's subjects, if they aren't `NAME-value` and
+    `NAME-key`. With RecordNameStrategy, a subject is the full name of the record.
     """
 
     name: str
@@ -144,7 +146,7 @@ class DeclaredTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkSettings:
-    """`[spark]`: the master that runs on data use, and Spark's settings, which may be secrets."""
+    """`[spark]`: the master on which runs process data, and Spark settings (may be secrets)."""
 
     master: str = "local[*]"
     config: dict[str, str] = field(default_factory=dict, repr=False)
@@ -152,18 +154,17 @@ class SparkSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """Everything that `headgate.toml` says; `path` is the file, None for an empty registry.
+    """The content of `headgate.toml`; `path` is the file, None for an empty registry.
 
-    `rules_url` is the folder of the rules' pages on the web. `file_systems` are the settings of
-    remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold secrets and are stored nowhere.
-    `schema_registry` holds the settings of the schema registry's client, which may be secrets, too.
-    `jdbc` has the `url`, `user` and `password` of each declared database; it is stored nowhere.
-    `console_outputs` are the outputs that a page may compare: folders, and patterns of addresses.
-    `console_hosts` are hosts that the pages may read evidence from beside those that it names;
-    `console_metrics` says whether the console serves metrics.
-    `keep_snapshots` is how long after its end a run's snapshots are kept for its undo.
-    `requirements` is the file, absolute, that says which packages the pipelines' code needs.
-    `restore_points` is how often points are made where a pipeline doesn't say otherwise.
+    `rules_url` is the URL of the folder with the rule pages. `file_systems` are the settings of
+    remote file systems by kind (`s3`, `abfs`, `gs`, `hdfs`). They contain secrets and are never
+    stored. `schema_registry` has the settings of the schema registry's client, which may be
+    secrets, too. `jdbc` has `url`, `user` and `password` of each database, and is never stored.
+    `console_outputs` are the outputs that the Outputs page may compare: folders, and patterns of
+    addresses. `console_hosts` are more hosts that pages may read evidence from. `console_metrics`:
+    the console serves metrics. `keep_snapshots` is how long the snapshots of a run are kept after
+    its end. `requirements` is the absolute path of the file with the packages that the pipelines'
+    code needs. `restore_points` applies to pipelines without their own setting.
     """
 
     path: str | None = None
@@ -187,22 +188,22 @@ class Registry:
     restore_points: PointSchedule = PointSchedule()
 
     def point_schedule(self, pipeline: Pipeline) -> PointSchedule:
-        """Return how often restore points of the pipeline are made."""
+        """Return how often restore points of the pipeline are made, and how long they are kept."""
         return pipeline.restore_points or self.restore_points
 
     def topic(self, name: str) -> DeclaredTopic:
-        """Return what is declared of a topic; of most nothing is."""
+        """Return the `[topics.NAME]` table of a topic, empty if there is none."""
         return next((t for t in self.topics if t.name == name), DeclaredTopic(name=name))
 
     def pipeline(self, name: str) -> Pipeline | None:
-        """Return the pipeline of that name, or None."""
+        """Return the pipeline with this name, or None."""
         return next((p for p in self.pipelines if p.name == name), None)
 
     def led(self, places: Mapping[str, tuple[str, str]]) -> Registry:
-        """Return it with the checkpoints that runs have led queries to.
+        """Return the registry with the checkpoint locations that runs have switched queries to.
 
-        `checkpoint_locations` has, by pipeline, the `checkpoint` of the file that a place stands
-        for, and the place; who writes another one into the file has the last word.
+        `places` has, by pipeline, the `checkpoint` of headgate.toml that a run replaced, and the
+        new location. If `checkpoint` was changed in headgate.toml since then, the new value counts.
         """
         found = tuple(_led(p, places.get(p.name)) for p in self.pipelines)
         return replace(self, pipelines=found)

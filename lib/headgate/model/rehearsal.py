@@ -1,4 +1,4 @@
-"""What an engine did in a rehearsal: its own verdict, rows in and out, state before and after."""
+"""The result of a rehearsal: the engine's outcome, rows in and out, state before and after."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class EngineOutcome(StrEnum):
-    """REFUSES: did not start, or stopped at its batch. RESUMES: did a batch. UNKNOWN: neither."""
+    """REFUSES: the start or the batch failed. RESUMES: a batch completed. UNKNOWN: undecided."""
 
     REFUSES = "refuses"
     RESUMES = "resumes"
@@ -16,7 +16,11 @@ class EngineOutcome(StrEnum):
 
 
 class Stage(StrEnum):
-    """How far a refused start came: an entry in the offset log is what a refusal leaves behind."""
+    """When a start failed.
+
+    START: before Spark wrote anything. BEFORE_OFFSETS and AFTER_OFFSETS: before or after Spark
+    added a batch to the offset log.
+    """
 
     START = "start"
     BEFORE_OFFSETS = "before_offsets"
@@ -24,9 +28,10 @@ class Stage(StrEnum):
 
 
 class BatchKind(StrEnum):
-    """NEW: rows that no batch had taken. REPEATED: again what was not committed.
+    """The input of a batch.
 
-    PINNED: the input that another version was given. EMPTY: none of the sources was asked.
+    NEW: rows that no earlier batch read. REPEATED: the uncommitted batch, reprocessed. PINNED: the
+    same offsets as the other version's batch. EMPTY: no source was read.
     """
 
     NEW = "new"
@@ -37,7 +42,7 @@ class BatchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """One batch that was run to its end; `rows_out` is None where the sink can't tell."""
+    """One completed batch; `rows_out` is None if the sink doesn't count its rows."""
 
     number: int
     kind: BatchKind
@@ -47,7 +52,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateRows:
-    """Rows of one store by the state reader; None where it can't read it. `memory` is in bytes."""
+    """Rows of one store, counted by the state reader; None if it can't read the store.
+
+    `memory` is in bytes.
+    """
 
     operator_id: int
     operator: str
@@ -59,11 +67,11 @@ class StateRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputDifference:
-    """What the old version and the new one wrote for the same input, on copies of one checkpoint.
+    """What both versions wrote for the same input, on copies of the same checkpoint.
 
-    Rows are compared as sets that count; by the columns that both have, where those differ.
-    `same_input` is False where the offsets of both runs differ: then nothing is compared.
-    `old` says whether the old version itself was refused there.
+    Repeated rows are counted; only columns that both versions have are compared. `same_input` is
+    False if both runs read different offsets: then nothing is compared. `old` is the outcome of the
+    old version on its own copy.
     """
 
     old: EngineOutcome
@@ -80,13 +88,13 @@ class OutputDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackTrial:
-    """What the old version did on the very copy that the new one had touched.
+    """What the old version did on the copy that the new version had changed.
 
-    `outcome` is of its first start there, UNKNOWN where that decided nothing. Where it was refused,
-    `removed` are the entries of the checkpoint's logs that were taken out, and `repaired` is what
-    the start after that came to. `is_own_entry`: what the attempt left in the offset log was
-    written by the rehearsal (no new rows), so what a real one leaves there was not tried.
-    `rows_in` is what its batches took there: with none, state was loaded and no row of it used.
+    `outcome` is that of the first start, UNKNOWN if it decided nothing. If this start failed,
+    `removed` are the entries that were deleted from the checkpoint's logs, and `repaired` is the
+    outcome of the next start. `is_own_entry`: the rehearsal wrote the new entry in the offset log
+    (no new rows), so the entry of a real deployment wasn't tested. `rows_in` is the number of rows
+    that the old version read; with 0, it only loaded the state.
     """
 
     outcome: EngineOutcome
@@ -101,7 +109,7 @@ class RollbackTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Untouched:
-    """The proof that the original is as it was: a hash over all its files, before and after."""
+    """Shows whether the original is unchanged: a hash over all its files, before and after."""
 
     location: str
     files: int
@@ -118,11 +126,11 @@ class Untouched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineVerdict:
-    """What the engine itself did with a copy of the checkpoint.
+    """What the engine did with a copy of the checkpoint.
 
-    `error_class` is the main condition, or the exception's class; `condition` with its
-    sub-condition. `rows_in` and `rows_out` are over all batches, None where no batch was done.
-    `question` says what would decide an UNKNOWN. `rows` are the first rows that were written.
+    `error_class` is the error condition, or the class of the exception; `condition` also has the
+    sub-condition. `rows_in` and `rows_out` are sums over all batches, None if no batch completed.
+    `question` asks for what would decide an UNKNOWN. `rows` are the first rows of the output.
     """
 
     outcome: EngineOutcome

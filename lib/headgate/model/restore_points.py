@@ -1,4 +1,4 @@
-"""What a pipeline could be gone back to: batches, restore points, and what stands against them."""
+"""Batches and restore points that a pipeline can rewind to, and what prevents a rewind."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedBatch:
-    """A batch that both logs of a checkpoint hold; times are in milliseconds since 1970.
+    """A batch in both logs of a checkpoint; times are in milliseconds since 1970.
 
-    `planned_ms` is when it was planned: what it read had arrived by then. `committed_ms` is the
-    time of its commit's file, which a copy may have changed. `watermark_ms` is the watermark after
-    it. `offsets` are where it ends on Kafka's partitions; `other_sources` is how many sources are
-    neither Kafka nor files.
+    `planned_ms` is when Spark planned the batch: all its input had arrived by then. `committed_ms`
+    is the modification time of the commit's file, which a copy may have changed. `watermark_ms` is
+    the watermark after the batch. `offsets` are the batch's end offsets of Kafka partitions.
+    `other_sources` is the number of sources that are neither Kafka nor files.
     """
 
     number: int
@@ -26,13 +26,13 @@ class LoggedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewind:
-    """A checkpoint seen from the end of one of its batches.
+    """A checkpoint, checked for a rewind to the end of one of its batches.
 
-    `missing` are sentences: what the state of that batch, or the restart after it, needs and is
-    not there. `lost_inputs` are files that later batches have read and that are gone, of
-    `input_files` such files. `size` is how many bytes all its files have, `stores` how many pieces
-    of state (operator, partition, store) were looked at. `foreign_schema_files` are other
-    checkpoints that the state's metadata names schema files in: this one is a copy.
+    `missing` are sentences: files that the state of this batch, or the next start, needs but that
+    don't exist. Later batches read `input_files` files; `lost_inputs` are those of them that no
+    longer exist. `size` is the number of bytes of all files; `stores` is the number of checked
+    stores (by operator, partition and name). `foreign_schema_files` are other checkpoints whose
+    schema files the state's metadata names: then this checkpoint is a copy.
     """
 
     batch: int
@@ -47,10 +47,10 @@ class Rewind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkLog:
-    """A file sink's own log, `_spark_metadata`: the batches after one, and what stands against.
+    """A file sink's log (`_spark_metadata`): the batches after the target of a rewind.
 
-    `later` are the batches that it has after the one that is gone back to, `files` how many files
-    of output those wrote. `problem` says why the log can't be cut there, None where it can.
+    `later` are these batches, `files` is the number of output files that they wrote. `problem` is
+    why the log can't be cut there, None if it can.
     """
 
     target: str
@@ -61,7 +61,7 @@ class SinkLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRows:
-    """How many rows Spark's state reader found in a store; None where it can't read that form."""
+    """The rows that Spark's state reader counted in a store; None if it can't read the format."""
 
     operator: int
     store: str
@@ -70,9 +70,9 @@ class StoreRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSize:
-    """A checkpoint's files and bytes; `copied` are the bytes that a snapshot takes anew.
+    """The number of files and bytes of a checkpoint; `copied` are the bytes that a snapshot copies.
 
-    Where files can be linked a snapshot takes next to none.
+    Hard links need no copy.
     """
 
     files: int
@@ -82,10 +82,10 @@ class SnapshotSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A checkpoint was continued from the end of `batch`; `id` tells it from other such times.
+    """A rewind: the checkpoint continued from the end of `batch`. `id` identifies the rewind.
 
-    `skips` says that it continued after records which the batch had not read. Whoever goes back to
-    before it reads them.
+    `skips`: it continued after records that the batch hadn't read. A rewind to an earlier batch
+    reads these records.
     """
 
     id: str
@@ -94,10 +94,10 @@ class Turn:
 
 
 def skipped_after(now: tuple[Turn, ...], point: tuple[Turn, ...] | None, batch: int) -> bool:
-    """Whether a checkpoint with the history `now` skipped records after this batch.
+    """Whether a checkpoint with the history `now` has skipped records after this batch.
 
-    `point` is the history of a restore point that has the batch, None: the checkpoint's own logs
-    have it, in which the batch itself ends after what was skipped.
+    `point` is the history of a restore point with the batch. None: the batch is in the checkpoint's
+    own logs. There, the batch itself ends after the skipped records.
     """
     if point is None:
         return any(turn.skips and batch < turn.batch for turn in now)
@@ -105,9 +105,9 @@ def skipped_after(now: tuple[Turn, ...], point: tuple[Turn, ...] | None, batch: 
 
 
 def is_before(point: tuple[Turn, ...], batch: int, now: tuple[Turn, ...]) -> bool:
-    """Whether a batch with this history is one that a checkpoint of the history `now` has had.
+    """Whether a batch of the history `point` is in the past of a checkpoint of the history `now`.
 
-    It isn't if a rewind has gone back to before it, or if its own rewind was undone.
+    It isn't if a later rewind went back to an earlier batch, or if a rewind before it was undone.
     """
     since = now[len(point) :]
     return point == now[: len(point)] and all(batch <= turn.batch for turn in since)
@@ -115,15 +115,15 @@ def is_before(point: tuple[Turn, ...], batch: int, now: tuple[Turn, ...]) -> boo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestorePoint:
-    """Offsets of a pipeline, and the checkpoint of a Spark query, kept at the end of a batch.
+    """The offsets of a pipeline, and a copy of a Spark query's checkpoint, at the end of a batch.
 
-    `made_at` is ISO 8601 in UTC. `source` is the checkpoint, or the group whose committed offsets
-    these are. `location` is the kept checkpoint: None for a group, whose point has offsets only.
+    `made_at` is ISO 8601 in UTC. `source` is the checkpoint, or the group with these committed
+    offsets. `location` is the copy of the checkpoint, None for a group, which has only offsets.
     `planned_ms`, `committed_ms` and `watermark_ms` are those of the batch, in milliseconds since
-    1970. `files` and `bytes` are those of the kept checkpoint, `seconds` is how long it took to
-    make. `fingerprint` is that of the pipeline's version then, None if none was stored. `sink` is
-    the folder of a file sink, whose log at the batch is in `sink_log`. `history` are the rewinds
-    that the checkpoint had behind it.
+    1970. `files` and `bytes` are those of the copy, `seconds` is how long Headgate took to make it.
+    `fingerprint` is that of the pipeline's version at that time, None if no version was stored.
+    `sink` is the folder of a file sink, and `sink_log` its log at the batch. `history` are the
+    rewinds of the checkpoint until then.
     """
 
     id: str
@@ -147,15 +147,15 @@ class RestorePoint:
     history: tuple[Turn, ...] = ()
 
     def is_of(self, batch: LoggedBatch) -> bool:
-        """Whether it ends at this batch of its query, not at one that a rewind has replaced.
+        """Whether the restore point ends at this batch, and not at one that a rewind has replaced.
 
-        A rewind uses the numbers again. Batches planned again have another planning time.
+        After a rewind, Spark uses the same batch numbers again, but with later planning times.
         """
         return (self.batch, self.planned_ms) == (batch.number, batch.planned_ms)
 
     @property
     def as_batch(self) -> LoggedBatch:
-        """The batch that it ends at; ValueError if it has offsets only."""
+        """The batch at which the restore point ends; ValueError if it has only offsets."""
         if self.batch is None:
             raise ValueError(f"restore point {self.id} has offsets only")
         return LoggedBatch(
@@ -170,10 +170,10 @@ class RestorePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointCheck:
-    """Whether a point is whole: `at` is ISO 8601, `problem` what is damaged, None if nothing is.
+    """The result of a verification: `at` is ISO 8601, `problem` the damage, None if there is none.
 
-    `rows` are those of all its state, 0 without state. None: Spark's state reader doesn't know a
-    store's format, so only the files and their sizes were checked.
+    `rows` is the number of rows of all state, 0 without state. None: Spark's state reader doesn't
+    know the format of a store, so only files and sizes were checked.
     """
 
     at: str
@@ -182,5 +182,5 @@ class PointCheck:
 
 
 def verified_word(rows: int | None) -> str:
-    """Return what a check without a problem has verified; see `PointCheck.rows`."""
+    """Return what a check without a problem has verified: see `PointCheck.rows`."""
     return "verified" if rows is not None else "only files verified"

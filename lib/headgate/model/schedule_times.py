@@ -1,4 +1,4 @@
-"""When schedules are due by the clock; all times are in UTC."""
+"""The times at which schedules are due; all times are in UTC."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def cron_problem(text: str) -> str | None:
 
 
 def next_tick(schedule: Schedule, anchor: datetime, after: datetime) -> datetime | None:
-    """Return the first tick later than `after`, None without one; `every` counts from `anchor`."""
+    """Return the first tick after `after`, None if there is none; `every` counts from `anchor`."""
     if schedule.every is not None:
         every = timedelta(seconds=schedule.every)
         return anchor + max((after - anchor) // every + 1, 1) * every
@@ -46,7 +46,7 @@ def next_tick(schedule: Schedule, anchor: datetime, after: datetime) -> datetime
 def due_ticks(
     schedule: Schedule, anchor: datetime, after: datetime, until: datetime
 ) -> tuple[datetime, ...]:
-    """Return the ticks later than `after`, up to `until`, oldest first: the newest 1,000."""
+    """Return the newest 1,000 ticks after `after`, up to and including `until`, oldest first."""
     if schedule.every is not None:
         every = timedelta(seconds=schedule.every)
         last = (until - anchor) // every

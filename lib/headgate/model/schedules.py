@@ -1,4 +1,4 @@
-"""Schedules of bounded runs: when they are due, within which limits, and what came of each tick."""
+"""Schedules of bounded runs: when they are due, their limits, and the result of each tick."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headgate.text.numbers import exact, plural
 
 
 class Missed(StrEnum):
-    """What becomes of ticks that could not run in time: one run, none, or a run each."""
+    """What happens to missed ticks. ONCE: one run for all. SKIP: no run. ALL: one run each."""
 
     ONCE = "once"
     SKIP = "skip"
@@ -19,12 +19,12 @@ class Missed(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """What was approved: when `pipeline` has a bounded run, and its limits.
+    """The approved schedule of a pipeline's bounded runs, and the limits of each run.
 
-    One of `cron` (five fields, UTC), `every` (seconds), `lag` (records) and `quiet` (seconds) is
-    given. `limit_records` and `time_limit` (seconds) are the limits of each run. `options` are
-    those of the bounded run. `approved` holds the `hash` and `preconditions` of the bounded plan
-    that was shown, and its `target`: a run that differs from these waits as a request.
+    Exactly one of `cron` (five fields, UTC), `every` (seconds), `lag` (records) and `quiet`
+    (seconds) is set. `limit_records` and `time_limit` (seconds) limit each run. `options` are those
+    of the bounded run. `approved` has the `hash`, the `preconditions` and the sink (`target`) of
+    the approved plan. A run that differs from these becomes a request.
     """
 
     pipeline: str
@@ -40,12 +40,12 @@ class Schedule:
 
     @property
     def is_timed(self) -> bool:
-        """Whether the clock decides when it is due, not the data."""
+        """Whether the time decides when a tick is due, not the input."""
         return self.cron is not None or self.every is not None
 
     @property
     def when(self) -> str:
-        """Return when it is due, for people."""
+        """Return when a tick is due, as text for people."""
         if self.cron is not None:
             return f"cron {self.cron} (UTC)"
         if self.every is not None:
@@ -56,7 +56,7 @@ class Schedule:
 
     @property
     def limits(self) -> str:
-        """Return its limits, for people; empty without any."""
+        """Return the limits of a run as text for people; empty if there are none."""
         found = [f"{exact(self.limit_records)} records"] if self.limit_records else []
         found += [span_words(self.time_limit)] if self.time_limit else []
         return ", ".join(found)
@@ -64,9 +64,9 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The latest offsets of a pipeline's inputs (`topic:0`), and since when they are so.
+    """The latest offsets of a pipeline's inputs (`topic:0`), and since when they are unchanged.
 
-    `ticked` says that they were the same at the newest tick. `since` is ISO 8601 in UTC.
+    `ticked`: the newest tick had the same offsets. `since` is ISO 8601 in UTC.
     """
 
     ends: dict[str, int]
@@ -76,11 +76,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSchedule:
-    """A schedule as the store has it; times are ISO 8601 in UTC.
+    """A schedule in the store; times are ISO 8601 in UTC.
 
-    `run` is the run that wrote it, `created_by` who requested that run, and `approved_by` who
-    approved it, None if nobody had to. Ticks up to `counted_to` are recorded. `every` counts from
-    `created_at`.
+    `run` is the run that created the schedule, `created_by` the user who requested the run, and
+    `approved_by` the user who approved it, None if no approval was needed. Ticks up to `counted_to`
+    are recorded. `every` counts from `created_at`.
     """
 
     schedule: Schedule
@@ -95,17 +95,17 @@ class StoredSchedule:
 
     @property
     def pipeline(self) -> str:
-        """The pipeline, whose only schedule it is."""
+        """The name of the pipeline; a pipeline has at most one schedule."""
         return self.schedule.pipeline
 
     @property
     def actor(self) -> str:
-        """Who the audit trail names for what its ticks do."""
+        """The actor in the audit trail for what the schedule's ticks do."""
         return f"schedule of {self.pipeline}"
 
 
 class TickState(StrEnum):
-    """WAITING: it is due and not decided; the others are ends."""
+    """WAITING: the tick is due but undecided. The other states are final."""
 
     WAITING = "waiting"
     QUEUED = "queued"
@@ -115,11 +115,11 @@ class TickState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """One time at which a schedule was due, and what came of it; times are ISO 8601 in UTC.
+    """One time at which a schedule was due, and its result; times are ISO 8601 in UTC.
 
-    `missed` earlier ticks are part of it. `at` is when its state changed last. A QUEUED tick has
-    its `run`, a REQUESTED one its `request`; `reason` says why it waits, is a request, or was
-    skipped.
+    The tick includes `missed` earlier ticks. `at` is when the state last changed. A QUEUED tick has
+    a `run`, a REQUESTED tick a `request`. `reason` says why the tick waits, became a request, or
+    was skipped.
     """
 
     pipeline: str
@@ -137,6 +137,6 @@ _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
 def span_words(seconds: int) -> str:
-    """Return a duration in its largest whole unit: `90 minutes`, `1 hour`, `10 seconds`."""
+    """Return a duration in its largest unit without a remainder: `90 minutes`, `1 hour`."""
     size, word = next((u for u in _UNITS if seconds and not seconds % u[0]), _UNITS[-1])
     return plural(seconds // size, word)

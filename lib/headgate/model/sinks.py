@@ -1,8 +1,8 @@
-"""Every sink format that Headgate knows: one row a format, read by every layer.
+"""The table of sink formats, one row for each format. All layers use it.
 
-A format has many names: what a writer's `format` takes, the class in query progress, the word in a
-plan. `known_sink` finds the row by any of them, whatever their case. A format without a row is not
-guessed at: what it does with a batch that comes again is unknown.
+A format has several names: the value of a writer's `format`, the class in query progress, the word
+in a plan. `known_sink` finds the row by any of these names, and ignores case. For a format without
+a row, it is unknown what the sink does with a repeated batch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BRACKET = re.compile(r"[\[({]")
 
 
 class BatchIds(StrEnum):
-    """What a sink does with a batch whose number it has written before."""
+    """What a sink does with a repeated batch number."""
 
     WRITES = "writes"
     """The sink writes the batch again."""
@@ -30,14 +30,14 @@ class BatchIds(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkFormat:
-    """One format of sinks. `format` is what a writer's `format` takes.
+    """One sink format. `format` is the value of a writer's `format`.
 
-    `names` are its classes and other names in progress, plans, drivers and options; `title` is what
-    a message calls it. `is_files`: Spark's file sink, with a log in `_spark_metadata`; `ends` are
-    what its files' names end in. `has_path`: its target is a folder. `writes_in_tasks`: rows leave
-    with the task, before the batch commits. `for_trials`: its rows are gone with the driver.
-    `in_real_time`: real-time mode takes it (Spark 4.1 and 4.2). `is_option`: a person may name it
-    with `--sink` where no evidence does.
+    `names` are its classes and other names in progress, plans, drivers and options. `title` is its
+    name in messages. `is_files`: Spark's file sink, with a log in `_spark_metadata`. `ends` are the
+    name extensions of its files. `has_path`: its target is a folder. `writes_in_tasks`: tasks write
+    rows before the batch commits. `for_trials`: its rows are lost when the driver ends.
+    `in_real_time`: real-time mode supports it (Spark 4.1 and 4.2). `is_option`: users can name it
+    with `--sink` if the evidence doesn't show the sink.
     """
 
     format: str
@@ -54,7 +54,7 @@ class SinkFormat:
 
     @property
     def calls_function(self) -> bool:
-        """Whether rows go to a function of the user's."""
+        """Whether the sink passes rows to a user function."""
         return self.batch_ids is BatchIds.BY_FUNCTION
 
 
@@ -156,23 +156,23 @@ _BY_NAME = {name.lower(): s for s in SINK_FORMATS for name in (s.format, *s.name
 
 
 def known_sink(name: str | None) -> SinkFormat | None:
-    """Return the row of a format by any of its names; None for one that has no row."""
+    """Return the row of a format by any of its names, None if there is no row."""
     if not name:
         return None
     return _BY_NAME.get(name.lower()) or _BY_NAME.get(_class(name).lower())
 
 
 def sink_format(name: str | None) -> SinkFormat:
-    """Return the row, or for a format that has none one that promises nothing."""
+    """Return the row of a format; without a row, one with unknown behaviour."""
     return known_sink(name) or SinkFormat(format=name or "", batch_ids=BatchIds.UNKNOWN)
 
 
 def described_sink(text: str) -> tuple[str, str | None]:
-    """Return format and target of a sink as a plan or a query's progress describes it.
+    """Return format and target of a sink from its description in a plan or in query progress.
 
     `DeltaSink[/out]`, `ForeachWriterTable(...)`, `MongoTable{schema=...}` and
     `org.example.ConsoleTable$@3a9b`: the class is before the first bracket. Only square brackets
-    have the target. The class of a format without a row stands for its format.
+    contain the target. If a format has no row, its class is used as the format.
     """
     found = _BRACKET.search(text)
     name = _class(text[: found.start()] if found else text)
@@ -182,16 +182,16 @@ def described_sink(text: str) -> tuple[str, str | None]:
 
 
 def normal_path(path: str) -> str:
-    """Return a path so that `file:/a`, `file:///a/` and `/a` are one."""
+    """Return a normalised path: `/a` for `file:/a`, `file:///a/` and `/a`."""
     if path.startswith("file:"):
         path = "/" + path.removeprefix("file:").lstrip("/")
     return path.rstrip("/") or "/"
 
 
 def may_be_one_place(one: str, other: str) -> bool:
-    """Say whether one is a table or a relative path, and the other a directory that is called so.
+    """Return whether one is a table or relative path, and the other a folder with its name.
 
-    A table's files are in a directory that ends with its name; some evidence has only the name.
+    The files of a table are in a folder with the table's name; some evidence has only the name.
     """
     both = [normal_path(p) for p in (one, other)]
     paths = [p for p in both if p.startswith("/") or "://" in p]
@@ -200,12 +200,12 @@ def may_be_one_place(one: str, other: str) -> bool:
 
 
 def is_one_place(one: str, other: str) -> bool:
-    """Say whether two descriptions of an output mean one place, as far as text shows."""
+    """Return whether two descriptions of an output mean the same location, as far as text shows."""
     return normal_path(one) == normal_path(other) or may_be_one_place(one, other)
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Say whether a path is a folder, or is below it."""
+    """Return whether a path is the folder, or is inside the folder."""
     return f"{normal_path(path)}/".startswith(f"{normal_path(folder).rstrip('/')}/")
 
 

@@ -1,4 +1,4 @@
-"""Spark's settings that a checkpoint pins, and what Spark uses where nobody sets anything."""
+"""Spark settings that a checkpoint pins, and Spark's default values."""
 
 from __future__ import annotations
 

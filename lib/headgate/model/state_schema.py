@@ -1,4 +1,4 @@
-"""Column schemas as Spark's state store writes them."""
+"""Column schemas in the format of Spark's state store."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One column: `type` is Spark's JSON type, a word such as `long` or a dict for nested types.
+    """One column: `type` is Spark's JSON type, a word such as `long`, or a dict for nested types.
 
-    `nullable` is None where the evidence does not say.
+    `nullable` is None if the evidence doesn't show it.
     """
 
     name: str
@@ -21,12 +21,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Columns in order; order matters to the engine, names do not."""
+    """Columns in order. Spark compares them by order, not by name."""
 
     fields: tuple[Field, ...] = ()
 
     def describe(self) -> str:
-        """Return `name: type` pairs for people, with `not null` where it is known."""
+        """Return `name: type` pairs as text, with `not null` if that is known."""
         return ", ".join(
             f"{f.name}: {type_text(f.type)}{' not null' if f.nullable is False else ''}"
             for f in self.fields
@@ -37,9 +37,9 @@ _DEEPEST = 100
 
 
 def type_text(kind: Any, depth: int = 0) -> str:
-    """Return Spark's JSON type as one short word, `struct<a:long>` and the like for nested ones.
+    """Return Spark's JSON type as one short word, for example `struct<a:long>` for a nested type.
 
-    A type that is not known is `?`, and so is whatever is nested a hundred times.
+    An unknown type is `?`, and so is a type that is nested more than a hundred levels deep.
     """
     if kind is None or depth > _DEEPEST:
         return "?"

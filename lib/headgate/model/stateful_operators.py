@@ -1,4 +1,4 @@
-"""Spark's own words for its stateful operators, as they are in `state/N/_metadata`."""
+"""Spark's names of its stateful operators in `state/N/_metadata`."""
 
 from __future__ import annotations
 

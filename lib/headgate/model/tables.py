@@ -1,4 +1,4 @@
-"""A table of a database, as plans and runs see it."""
+"""Tables of a database, for plans and runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ _WINDOWS = {f"struct<start:{kind},end:{kind}>": kind for kind in ("timestamp", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableColumn:
-    """A column; `kind` is the database's name of its type, `type` how it is declared.
+    """A column: `kind` is the database's name of its type, `type` is the declared type.
 
-    `category` is PostgreSQL's (`S` text, `E` enum). `scale` is that of a `numeric`, None for any.
-    `is_filled` says that a row without a value for it can be inserted: it may be null, or has a
-    default. `is_computed`: the database computes it, so nothing can be written to it.
+    `category` is PostgreSQL's type category (`S` text, `E` enum). `scale` is that of a `numeric`,
+    None for any scale. `is_filled`: a row can be inserted without a value for the column, because
+    it is nullable or has a default. `is_computed`: the database computes the column, so nobody can
+    write it.
     """
 
     name: str
@@ -30,13 +31,13 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseTable:
-    """A table and what this connection may do with it.
+    """A table, and what the database user may do with it.
 
-    `id` is another one for a table that was dropped and created again. `unique` has the columns of
-    each unique index that an upsert can name. `missing` are the rights that a run needs and the
-    user lacks, `obstacles` other reasons against rows being replaced, as sentences. `triggers` run
-    for each row. `cascades` are tables whose rows change when a row of this one is deleted.
-    `content` is another text once rows were written; the server may be a second late.
+    `id` changes if the table is dropped and created again. `unique` has the columns of each unique
+    index that an upsert can use. `missing` are privileges that a run needs but the user doesn't
+    have. `obstacles` are sentences: other reasons why rows can't be replaced. `triggers` fire for
+    each row. `cascades` are tables whose rows change when a row of this table is deleted. `content`
+    changes when rows are written; the database may report this a second late.
     """
 
     connection: str
@@ -53,27 +54,28 @@ class DatabaseTable:
 
     @property
     def title(self) -> str:
-        """Its name in sentences."""
+        """The table's name in messages."""
         return f"{self.schema}.{self.name}"
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The names of its columns."""
+        """The names of the columns."""
         return tuple(c.name for c in self.columns)
 
     def column(self, name: str) -> TableColumn | None:
-        """Return the column of that name, None if there is none."""
+        """Return the column with this name, or None."""
         return next((c for c in self.columns if c.name == name), None)
 
 
 def values_of(
     results: Mapping[str, str], columns: Collection[str]
 ) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Yield the table's column, path and type of each value of a result.
+    """Yield table column, path and type of each value of a result.
 
-    `results` are the types of its columns, in Spark's words, `columns` those of the table. A window
-    has two values, unless the table has a column for all of it. Its end is left out if the table
-    has no column for it: the start says it.
+    `results` are the result's columns with their Spark types, `columns` the table's columns. A
+    window has two values, its start and its end, unless the table has a column for the whole
+    window. If the table has no column for the end, the end is left out, because the start
+    identifies the window.
     """
     for name, kind in results.items():
         time = _WINDOWS.get(kind)
@@ -87,14 +89,15 @@ def values_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableChange:
-    """What a run replaces in a table: where the table is, and the names of the run's own tables.
+    """What a run replaces in a table: the table, and the names of the run's own tables.
 
-    `staged` holds the new results until they are in `table`. Then `before` has the rows that they
-    replaced, `after` the keys and a hash of each row that was written. `written` are the columns
-    that the results have, `keys` those that identify a row. `touched` holds values of the columns
-    `touched_by`: rows with these values that no result replaces are deleted, and kept in `before`,
-    too. Without it, none are deleted. `oldest_transaction` was open, or the next one, when the plan
-    was made: rows of touched keys that it or a later one wrote may not be replaced.
+    `staged` has the new results until they are in `table`. Then `before` has the replaced rows, and
+    `after` the keys and hashes of all written rows. `written` are the columns of the results,
+    `keys` the columns that identify a row. `touched` is a table with values of the columns
+    `touched_by`: rows with these values that no result replaces are deleted, and also copied to
+    `before`. Without `touched`, no row is deleted. `oldest_transaction` is the oldest transaction
+    that was open when the plan was made, or else the next one. If this or a later transaction wrote
+    rows of touched keys, the run fails.
     """
 
     connection: str
@@ -112,12 +115,12 @@ class TableChange:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The tables that results are collected in."""
+        """The run's tables that Spark writes to before the change."""
         return tuple(filter(None, (self.staged, self.touched)))
 
     @property
     def title(self) -> str:
-        """The table's name in sentences."""
+        """The table's name in messages."""
         return f"{self.schema}.{self.table}"
 
 
@@ -132,13 +135,13 @@ class RowCounts:
 
 @dataclass(frozen=True, slots=True)
 class LaterChanges:
-    """Rows that somebody changed after a run wrote them; `sample` is the key of one, in words."""
+    """Rows that were changed after a run wrote them; `sample` is the key of one row, as text."""
 
     count: int
     sample: str = ""
 
     def sentence(self, title: str) -> str:
-        """Say that an undo would lose them; `title` is the table."""
+        """Return a sentence: an undo would lose these changes. `title` is the table's name."""
         shown = f": {self.sample}" if self.count == 1 else f", for example {self.sample}"
         return (
             f"{plural(self.count, 'row')} of {title} changed after the run{shown}. The undo would "

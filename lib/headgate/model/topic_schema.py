@@ -1,4 +1,4 @@
-"""What a topic's schema is, and what a comparison of two of them says."""
+"""Schemas of a topic, and the result of comparing two of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headgate.model.registered_pipelines import Acceptance
 
 
 class SchemaFormat(StrEnum):
-    """How a schema is written; the values are those of a registry's `schemaType`."""
+    """The format of a schema; the values are those of a registry's `schemaType`."""
 
     AVRO = "AVRO"
     PROTOBUF = "PROTOBUF"
@@ -19,11 +19,11 @@ class SchemaFormat(StrEnum):
 
 
 class Mode(StrEnum):
-    """What must hold between versions, in the registry's words.
+    """The compatibility that new versions must have, in the registry's terms.
 
-    BACKWARD: readers with the new schema read what was written with the old one. FORWARD: readers
-    with the old schema read what is written with the new one. FULL: both. The transitive ones ask
-    it of every older version, the others of the newest one.
+    BACKWARD: consumers with the new schema can read records of the old schema. FORWARD: consumers
+    with the old schema can read records of the new schema. FULL: both. The transitive modes apply
+    to all older versions, the others only to the newest one.
     """
 
     NONE = "none"
@@ -36,28 +36,28 @@ class Mode(StrEnum):
 
     @property
     def is_transitive(self) -> bool:
-        """Whether all older versions count."""
+        """Whether the new schema must be compatible with all older versions."""
         return self.value.endswith("_transitive")
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """Which readers must go on reading."""
+        """The directions in which schemas must be compatible."""
         name = self.value.removesuffix("_transitive")
         return tuple(d for d in Direction if name in (d.value, Mode.FULL.value))
 
 
 class Direction(StrEnum):
-    """Who reads: BACKWARD is the new schema on old records, FORWARD the old one on new records."""
+    """BACKWARD: the new schema reads old records. FORWARD: the old schema reads new records."""
 
     BACKWARD = "backward"
     FORWARD = "forward"
 
 
 class Effect(IntEnum):
-    """What a change does to readers; a larger value is worse.
+    """What a change does to consumers; a larger value is worse.
 
-    INCOMPATIBLE: readers fail, and a registry refuses the schema. SILENTLY_WRONG: readers go on
-    with a default, a null or another meaning, and no registry objects.
+    INCOMPATIBLE: consumers fail, and a registry rejects the schema. SILENTLY_WRONG: consumers read
+    a default, a null or a value with another meaning, and registries accept the schema.
     """
 
     COMPATIBLE = 0
@@ -67,7 +67,7 @@ class Effect(IntEnum):
 
     @property
     def word(self) -> str:
-        """The word of the command line and of JSON."""
+        """The name on the command line and in JSON."""
         return self.name.lower()
 
 
@@ -77,11 +77,12 @@ NO_DEFAULT = "—"
 
 @dataclass(frozen=True, slots=True)
 class SchemaField:
-    """One field, wherever it is nested.
+    """One field, also a nested one.
 
-    `path` names it from the record's root with dots, `[]` for an array's items and `{}` for a
-    map's values: `items[].price`. `type` is the format's own word, `default` JSON text or
-    `NO_DEFAULT`, `optional` whether a record may lack it or hold null. `number` is Protobuf's.
+    `path` is the path from the record's root, with dots, `[]` for the items of an array and `{}`
+    for the values of a map: `items[].price`. `type` is the type in the schema's format. `default`
+    is JSON text or `NO_DEFAULT`. `optional`: a record can lack the field or have null. `number` is
+    Protobuf's field number.
     """
 
     path: str
@@ -92,16 +93,16 @@ class SchemaField:
 
     @property
     def has_default(self) -> bool:
-        """Whether a default is written."""
+        """Whether the field has a default."""
         return self.default != NO_DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaText:
-    """A schema as it is written; `name` is how errors call it, a file or a subject's version.
+    """The text of a schema; `name` is its name in errors: a file, or a subject with a version.
 
-    `references` are what it names in other files: {name it is imported by: text}, in an order
-    in which each needs only earlier ones.
+    `references` are the schemas that it imports: {name in the import: text}. Each of them needs
+    only earlier ones.
     """
 
     text: str
@@ -112,7 +113,7 @@ class SchemaText:
 
 @dataclass(frozen=True, slots=True)
 class TopicSchema:
-    """A schema that was read. `tree` is what the format's rules walk; no other code looks in."""
+    """A parsed schema. Only the rules of its format use `tree`."""
 
     format: SchemaFormat
     name: str
@@ -120,15 +121,15 @@ class TopicSchema:
     tree: Any = field(compare=False, repr=False)
 
     def field(self, path: str) -> SchemaField | None:
-        """Return the field of that path, or None."""
+        """Return the field with this path, or None."""
         return next((f for f in self.fields if f.path == path), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredSchema:
-    """One version of a topic's schema: `subject` and `version` as the registry counts them.
+    """One version of a topic's schema: `subject` and `version` in the registry.
 
-    A declared file has the file's path as its subject and no version.
+    For a file that headgate.toml declares, `subject` is its path and `version` is None.
     """
 
     subject: str
@@ -139,11 +140,11 @@ class RegisteredSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaFinding:
-    """One thing that a rule noticed.
+    """One finding of a rule.
 
-    `path` is the field's (empty: the whole schema), `before` and `after` what is written there,
-    None where it is not. `against` names the older version. `pipeline` is set by the rules about
-    pipelines downstream.
+    `path` is the field's path (empty: the whole schema). `before` and `after` are the old and new
+    definition, None if there is none. `against` names the older version. Only rules about
+    downstream pipelines set `pipeline`.
     """
 
     rule: str
@@ -175,7 +176,7 @@ class FieldChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field that came, went or changed its type; `before` and `after` are types."""
+    """One field that was added, was removed or changed its type; `before` and `after` are types."""
 
     kind: FieldChangeKind
     path: str
@@ -185,9 +186,10 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaReport:
-    """The answer: findings worst first, and which fields came, went or changed.
+    """The result of a comparison: findings, worst first, and changed fields.
 
-    `second_opinion` is what the registry's own check says, None where it was not asked.
+    `second_opinion`: the registry's own check accepts the schema; None if the registry wasn't
+    asked.
     """
 
     mode: Mode
@@ -199,10 +201,10 @@ class SchemaReport:
 
     @property
     def effect(self) -> Effect:
-        """The worst finding's; without findings it is compatible."""
+        """The effect of the worst finding; COMPATIBLE without findings."""
         return max((f.effect for f in self.findings), default=Effect.COMPATIBLE)
 
     def closes(self, words: Iterable[str]) -> bool:
-        """Whether the effect of a finding that nobody accepted is one of `words`."""
+        """Whether a finding that isn't accepted has one of these effects."""
         named = set(words)
         return any(f.effect.word in named for f in self.findings if f.accepted is None)

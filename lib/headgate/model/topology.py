@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NodeKind(StrEnum):
-    """The five kinds of the contract; joins and aggregations are looks of an `operator`."""
+    """The five kinds of nodes; a join or an aggregation is a TRANSFORM with this `operator`."""
 
     SOURCE = "source"
     TRANSFORM = "transform"
@@ -22,13 +22,13 @@ class NodeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One box of the graph.
+    """One node of the graph.
 
-    `id` depends on the operator and its path to the sink, never on attribute numbers, paths,
-    the order of reading or the form of the evidence. `operator` is one lower-case word such as
-    `kafka`, `project`, `filter`, `watermark`, `aggregate`, `stream_join`, `static_join`,
-    `deduplicate`, `union`, `exchange`, `state_store`, `unknown`. `details` holds what the
-    evidence says in the engine's own terms; its keys are listed in the contract of `topology`.
+    `id` depends only on the operator and its path to the sink, not on attribute ids, file paths,
+    the order of reading or the kind of evidence. `operator` is one lower-case word such as `kafka`,
+    `project`, `filter`, `watermark`, `aggregate`, `stream_join`, `static_join`, `deduplicate`,
+    `union`, `exchange`, `state_store`, `unknown`. `details` has facts of the evidence in the
+    engine's terms.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Data flows from `source` to `target` (both node ids); a store hangs on its operator."""
+    """Data flows from node `source` to node `target` (ids); a state store is always a target."""
 
     source: str
     target: str
@@ -49,27 +49,28 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Nodes and edges, sources first where the order allows it; split at repartitions.
+    """Nodes and edges, if possible with sources first.
 
-    A state store is joined to its operator by an edge operator -> store.
+    An edge goes from an operator to its state store. Repartitions divide the graph into
+    sub-topologies.
     """
 
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
 
     def node(self, node_id: str) -> Node | None:
-        """Return the node of that id, or None."""
+        """Return the node with this id, or None."""
         return next((n for n in self.nodes if n.id == node_id), None)
 
     def subtopologies(self) -> dict[int, tuple[str, ...]]:
-        """Return node ids by sub-topology number, numbers ascending."""
+        """Return the node ids of each sub-topology, by ascending number."""
         out: dict[int, list[str]] = {}
         for n in self.nodes:
             out.setdefault(n.subtopology, []).append(n.id)
         return {number: tuple(out[number]) for number in sorted(out)}
 
     def graph(self) -> nx.DiGraph[str]:
-        """Return the graph behind the typed model, for descendants, paths and orders."""
+        """Return the topology as a networkx graph, to find descendants, paths and orders."""
         # Half a second that a comparison in CI need not wait for.
         import networkx as nx
 

@@ -1,4 +1,4 @@
-"""Transactions of producers that are not at their end."""
+"""Open transactions of Kafka producers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ _PRODUCER = re.compile(rf"{_UUID}-\d+|\d+_\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """One open transaction: what it writes to is locked for readers of committed records.
+    """One open transaction: consumers with `read_committed` can't read past its first record.
 
-    `id` is the transactional id, None of one that only a partition knows of (its coordinator has
-    forgotten it). `state` is the broker's word in lower case. `topics` are those it wrote to.
-    `producer` and `epoch` say who began it. Of one that only a partition knows, `partition` is
-    that one's number and `coordinator_epoch` what it knows of the coordinator.
+    `id` is the transactional id, None if only a partition knows the transaction, because the
+    coordinator has forgotten it. `state` is Kafka's name in lower case. `topics` are the topics
+    that it wrote to. `producer` and `epoch` identify the producer. If only a partition knows the
+    transaction, `partition` is the number of this partition, and `coordinator_epoch` the epoch that
+    it has stored.
     """
 
     id: str | None
@@ -29,15 +30,15 @@ class Transaction:
 
     @property
     def name(self) -> str:
-        """What it is called by: its id, else `TOPIC:PARTITION:PRODUCER`."""
+        """The name in messages: the id, else `TOPIC:PARTITION:PRODUCER`."""
         return self.id or f"{':'.join(sorted(self.topics))}:{self.partition}:{self.producer}"
 
 
 def is_of_application(transactional_id: str, application: str) -> bool:
-    """Whether Kafka Streams gives such an id to producers of this application.
+    """Whether Kafka Streams uses such an id for producers of this application.
 
-    `<application.id>-<UUID of the process>-<thread>`, before Kafka 2.6 `<application.id>-<task>`.
-    The id of an application that begins with another one's is none of the other's.
+    The id is `<application.id>-<UUID of the process>-<thread>`, before Kafka 2.6
+    `<application.id>-<task>`. An application whose id only starts with `application` doesn't match.
     """
     rest = transactional_id.removeprefix(f"{application}-")
     return rest != transactional_id and bool(_PRODUCER.fullmatch(rest))

@@ -1,4 +1,4 @@
-"""What a twin run found: both versions of a query on the same generated rows."""
+"""The result of a twin run: both versions of a query on the same generated rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMatch:
-    """Value columns, from 0: the old version's equals the new one's in `keys` of `of` keys."""
+    """Two equal value columns, counted from 0.
+
+    The old version's column equals the new version's in `keys` of `of` keys.
+    """
 
     before_column: int
     after_column: int
@@ -18,11 +21,11 @@ class ColumnMatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample:
-    """One key or row on which the versions differ, with the values of one column.
+    """One key or row for which the versions differ, with the values of one column.
 
-    `before` is what the old version left, `after` what the new one would have had after the same
-    rows. Of `kind` output there is no store, and both values are whole rows. `masked`: the values
-    come from a sample, so key and values are replaced.
+    `before` is the value of the old version, `after` that of the new version after the same rows.
+    For `kind` output, there is no store, and both values are whole rows. `masked`: the values come
+    from a sample, so key and values are replaced.
     """
 
     kind: Literal["state", "output"]
@@ -39,10 +42,11 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorRows:
-    """Rows that changed the state of one operator over A, in each version; None: it has none.
+    """Rows that changed the state of an operator during the first rows (A), by version.
 
-    `reached_*` are the rows that came to it, of a join those of the side with fewer; None: unknown.
-    `keys` are those that the old version left, of the store with most.
+    None: the version doesn't have the operator. `reached_*` are the rows that reached the operator
+    (in a join: the input with fewer rows), None if unknown. `keys` is the number of keys of the old
+    version, in the store with the most keys.
     """
 
     operator_id: int
@@ -56,7 +60,10 @@ class OperatorRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterRows:
-    """Rows that reached a filter and passed it over A, in each version; None: it has none such."""
+    """Rows that reached a filter and rows that passed it during the first rows (A), by version.
+
+    None: the version doesn't have this filter.
+    """
 
     condition: str
     before: tuple[int, int] | None = None
@@ -65,9 +72,9 @@ class FilterRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameOperator:
-    """Whether an operator with state is the same to Catalyst in both versions, part by part.
+    """Whether Catalyst considers a stateful operator the same in both versions.
 
-    None: keys and values of operators with different inputs can't be compared.
+    None: keys and values can't be compared, because the inputs differ.
     """
 
     operator_id: int
@@ -79,10 +86,11 @@ class SameOperator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equivalence:
-    """What Catalyst says of both optimized plans, before any row runs.
+    """The comparison of both optimized plans by Catalyst, before any row is processed.
 
-    `plan`: they are the same; None: they can't be compared. `differs` names what else is different:
-    settings, sources, sink and the like. `operators` is empty if the versions have different ones.
+    `plan`: the plans are the same; None: they can't be compared. `differs` lists other differences,
+    such as settings, sources or the sink. `operators` is empty if the versions have different
+    operators.
     """
 
     plan: bool | None
@@ -91,28 +99,28 @@ class Equivalence:
 
     @property
     def is_same(self) -> bool:
-        """Whether both versions are one query, so that there is nothing to run."""
+        """Whether both versions are the same query, so that no run is needed."""
         return bool(self.plan) and not self.differs
 
     def has_same_keys(self, operator_id: int) -> bool:
-        """Whether an operator surely has the same keys in both versions."""
+        """Whether an operator certainly has the same keys in both versions."""
         found = (o for o in self.operators if o.operator_id == operator_id)
         return any(o.inputs and o.keys for o in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinVerdict:
-    """What both versions did.
+    """The outcome of a twin run.
 
-    `refusal` has `error_class`, `condition` and `message` of a start that failed. `why` is one
-    sentence, `question` what would decide an UNKNOWN. `mixed`: history mixes old and new meaning.
-    `is_exact`: states and outputs are equal, not only of the same meaning (Spark) or with the same
-    last values (Kafka Streams). `is_scaled`: the only sign of a wrong result is that values differ
-    in keys of one row, so one function may have got another expression. `is_thin`: an UNKNOWN where
-    all rows went well, and only too few or too equal ones reached a store or the output. `rows`
-    counts what was generated for A and B, `left_out` are columns that time or chance fill.
-    `spark_version` or `streams_version` is the engine's release. `is_sampled`: rows or records came
-    from a sample.
+    `refusal` has `error_class`, `condition` and `message` of a failed start. `why` is one sentence.
+    `question` asks for what would decide an UNKNOWN. `mixed`: results combine the old and the new
+    logic. `is_exact`: states and outputs are equal, and don't only have the same meaning (Spark) or
+    the same last values (Kafka Streams). `is_scaled`: the only sign of a wrong result is that
+    values differ for keys with only one row, so possibly only the expression of a function changed.
+    `is_thin`: the outcome is UNKNOWN only because too few rows, or rows that are too similar,
+    reached a store or the output. `rows` is the number of rows that were generated for A and B.
+    `left_out` are columns that depend on time or random values. `spark_version` or
+    `streams_version` is the engine's release. `is_sampled`: rows or records came from a sample.
     """
 
     outcome: TwinOutcome
@@ -142,7 +150,7 @@ TwinOutcome = Literal["resumes", "refuses", "silently_wrong", "unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Spark's refusal of the new version on the old one's checkpoint."""
+    """The error with which Spark failed to start the new version on the old checkpoint."""
 
     error_class: str
     condition: str | None

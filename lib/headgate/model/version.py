@@ -1,4 +1,4 @@
-"""What evidence said of a pipeline at one time: topology, state, pinned configuration, offsets."""
+"""What evidence reported about a pipeline at one time: topology, state, settings, offsets."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class OperatorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateStore:
-    """One state store of a stateful operator; None means that the evidence does not say.
+    """One state store of a stateful operator; None means that the evidence doesn't show the fact.
 
     `provider` is the short class name (`HDFSBackedStateStoreProvider`), `format` the operator's
-    state format version, `encoding` is `unsaferow` or `avro`. `prefix_columns` is
-    `numColsPrefixKey` of the operator metadata. `proven` is False for schemas that were derived
-    from a plan, True for those the engine itself wrote or planned. `changelog` says whether
-    RocksDB writes changelogs between snapshots, `checkpoint_format` is 2 where the state's
-    checkpoints have ids (`stateStore.checkpointFormatVersion`).
+    state format version, `encoding` `unsaferow` or `avro`. `prefix_columns` is `numColsPrefixKey`
+    of the operator metadata. `proven` is True for schemas that the engine wrote or planned, False
+    for schemas that were derived from a plan. `changelog`: RocksDB writes changelogs between
+    snapshots. `checkpoint_format` is 2 if the state's checkpoints have ids
+    (`stateStore.checkpointFormatVersion`).
     """
 
     store: str
@@ -64,7 +64,7 @@ class StateStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """A time window: durations as the plan writes them, in microseconds; session gap as text."""
+    """A time window: durations of the plan in microseconds, the session gap as text."""
 
     column: str
     size_us: int | None = None
@@ -75,14 +75,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatefulOperator:
-    """A stateful operator in the order of Spark's ids: from the output up, the last one is 0.
+    """A stateful operator, in the order of Spark's ids: the operator next to the output is 0.
 
-    `name` is the engine's own word in `state/N/_metadata` (`stateStoreSave`, `dedupe`,
-    `symmetricHashJoin`, ...). `keys`, `functions` and `condition` are expressions resolved
-    through projections down to source columns (`s0.k` is column `k` of source 0; `op1.count(1)`
-    the output of operator 1 beneath), without attribute ids and aliases: equal text means equal
-    meaning. For a join `keys` holds the left keys and `right_keys` the right ones. `extra` holds
-    what only some kinds have: `timeout`, `time_mode`, `variables`, `limit`, `state_format`, ...
+    `name` is Spark's name in `state/N/_metadata` (`stateStoreSave`, `dedupe`, `symmetricHashJoin`,
+    ...). `keys`, `functions` and `condition` are expressions, resolved through projections to
+    source columns, without attribute ids and aliases: equal text means equal meaning. `s0.k` is
+    column `k` of source 0, `op1.count(1)` is the output of operator 1. For a join, `keys` are the
+    left keys, and `right_keys` the right keys. `extra` has facts of only some kinds: `timeout`,
+    `time_mode`, `variables`, `limit`, `state_format`, ...
     """
 
     kind: OperatorKind
@@ -104,16 +104,16 @@ class StatefulOperator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A streaming source, in the order that the offset log uses.
+    """A streaming source; sources are in the order of the offset log.
 
-    `format` is `kafka`, `file` (or `json`, `parquet`, ... where that is known), `rate`, ...;
-    `topics` are exact names; `pattern` is a `subscribePattern`. `start_offsets` are the first
-    ones ever logged, `offsets` the newest committed ones: for Kafka {topic: {partition: offset}},
-    else the source's own JSON. `advanced` says whether the newest logged batch took data from this
-    source, None where the evidence does not say. `log_places` are its places in the offset log,
-    which has an entry for every time that a query reads a source; empty: one, at `position`;
-    None: the evidence does not say how many. `column_types` are Spark's JSON types of `columns`,
-    None where no plan tells them.
+    `format` is `kafka`, `file` (or `json`, `parquet`, ... if known), `rate`, ... `topics` are exact
+    names; `pattern` is a `subscribePattern`. `start_offsets` are the first offsets in the log,
+    `offsets` the newest committed ones: for Kafka {topic: {partition: offset}}, otherwise the
+    source's own JSON. `advanced`: the newest logged batch read data of this source; None if the
+    evidence doesn't show it. `log_places` are the source's positions in the offset log, which has
+    one entry for each time that a query reads the source. Empty: one entry, at `position`. None:
+    their number is unknown. `column_types` are Spark's JSON types of `columns`, None if no plan has
+    them.
     """
 
     position: int
@@ -134,11 +134,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sink:
-    """Where a query writes: `target` is the topic, directory or table, None if unknown.
+    """The sink of a query: `target` is the topic, folder or table, None if unknown.
 
-    `format` is the word of `model.sinks`, whichever of its names it was made with.
-    `schema` are the columns that it gets, `made_by` says what they are made of, {column: text
-    resolved like operator keys}; `payloads` are the fields within, where a column is packed.
+    `format` is the name in `model.sinks`, whichever of its names was passed. `schema` has the
+    columns that the sink gets. `made_by` has the expression of each column, {column: text, resolved
+    as keys of operators}. `payloads` are the fields inside a column that contains a serialised
+    record.
     """
 
     format: str | None = None
@@ -158,24 +159,24 @@ class Sink:
 
     @property
     def traits(self) -> SinkFormat:
-        """What is known of its format."""
+        """The known traits of the sink's format."""
         return sink_format(self.format)
 
     @property
     def is_files(self) -> bool:
-        """Whether it is Spark's file sink, which skips batch numbers that its own log has."""
+        """Whether it is Spark's file sink, which skips batch numbers that its log already has."""
         return self.traits.is_files
 
     @property
     def place(self) -> str | None:
-        """The folder, table or topic that it writes to; None if unknown."""
+        """The folder, table or topic that the query writes to; None if unknown."""
         lowered = {k.lower(): v for k, v in self.options.items()}
         return self.target or lowered.get("path") or lowered.get("topic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watermark:
-    """An event-time watermark: column resolved like operator keys, delay as the plan writes it."""
+    """An event-time watermark: column resolved as keys of operators, delay as in the plan."""
 
     column: str
     delay: str
@@ -184,7 +185,7 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A Python function that a query uses; `hash` is of its body, equal only for equal code."""
+    """A Python function that a query uses; `hash` is a hash of its body."""
 
     kind: str
     name: str
@@ -193,10 +194,10 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a query has got: batch numbers, None where there is no log.
+    """The batch numbers that a query has reached, None without a log.
 
-    `offsets_batch` and `offsets_at` (when that batch was planned, ISO 8601 in UTC) say which batch
-    the sources' `offsets` are of, `offsets_from` whether `checkpoint` or `progress` told them.
+    `offsets_batch` is the batch of the sources' `offsets`, and `offsets_at` is when Spark planned
+    this batch (ISO 8601 in UTC). `offsets_from` is their source: `checkpoint` or `progress`.
     """
 
     last_offset_batch: int | None = None
@@ -211,7 +212,7 @@ class Progress:
 
 
 class CheckpointDamageKind(StrEnum):
-    """What a checkpoint lacks, or has, that Spark never leaves so."""
+    """What is missing in a checkpoint, or is in it, although Spark never leaves it like this."""
 
     NO_METADATA = "no_metadata"
     NO_OFFSETS = "no_offsets"
@@ -229,7 +230,7 @@ class CheckpointDamageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointDamage:
-    """Something in a checkpoint that somebody must have changed; `what` is one sentence."""
+    """A state of a checkpoint that Spark never causes; `what` is one sentence."""
 
     kind: CheckpointDamageKind
     what: str
@@ -237,7 +238,7 @@ class CheckpointDamage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One thing that was read: `kind` is `explain`, `checkpoint`, `capture`, `version`, ..."""
+    """One piece of evidence: `kind` is `explain`, `checkpoint`, `capture`, `version`, ..."""
 
     kind: str
     path: str
@@ -247,8 +248,8 @@ class Evidence:
 class Code:
     """The code that a version was captured from.
 
-    `commit` is the full id in its repository, None if there was none; `is_clean` is False where
-    files differed from that commit.
+    `commit` is the full id in its repository, None without a repository. `is_clean` is False if
+    files differed from this commit.
     """
 
     entry_point: str
@@ -258,21 +259,21 @@ class Code:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """Everything that evidence said at one time; None and empty mean that it did not say.
+    """Everything that evidence reported at one time; None and empty mean that it didn't report it.
 
-    `stateful` is None where no evidence can say whether there is state (a lone offset log), an
-    empty tuple where it is known that there is none. `sources` likewise. `pinned` are the
-    settings of the offset log, `settings` those of the session that captured. `captured_at` is
-    ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
-    build or analyse the query, None where it was built. `user_functions` are names of functions
-    whose bodies no plan shows. `is_partial` is True where only a part of one plan was there, so
-    that sources and operators may be missing. `streams` are the facts of a Kafka Streams
-    application, None for the other engines. `checkpoint` is where a query says that it keeps its
-    own, which need not be where evidence was read from; it is no part of `fingerprint`.
-    `parsed` is how it reads packed columns of its sources, in the plan's order.
-    `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
-    ids that the sources' topics had in Kafka when the version was stored, by name. Neither counts
-    for `fingerprint`. `code` is what it was captured from, and no part of `fingerprint`.
+    `stateful` is None if no evidence can show whether there is state (for example only an offset
+    log), and an empty tuple if there is known to be none; the same applies to `sources`. `pinned`
+    are the settings of the offset log, `settings` those of the captured session. `captured_at` is
+    ISO 8601 in UTC. `capture_error` is the error with which the session failed to build or analyse
+    the query, None if it succeeded. `user_functions` are names of functions whose bodies no plan
+    shows. `is_partial`: only a part of one plan was read, so sources and operators may be missing.
+    `streams` has the facts of a Kafka Streams application, None for other engines. `checkpoint` is
+    the location that the query reports, which may differ from the location that was read. `parsed`
+    describes how the query parses columns of its sources, in the plan's order. `faults` are defects
+    of the checkpoint that Spark never causes. `topic_ids` are the ids of the sources' topics, by
+    name, when the version was stored. `code` is the code that the version was captured from.
+
+    `captured_at`, `checkpoint`, `faults`, `topic_ids` and `code` aren't part of `fingerprint`.
     """
 
     engine: Engine

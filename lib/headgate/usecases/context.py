@@ -1,4 +1,4 @@
-"""Open what every use case works in: the registry, the store's address, the folder for files."""
+"""Open what every use case needs: the registry, the store's URL, the home folder."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def _nothing() -> None:
 
 @dataclass(frozen=True)
 class Context:
-    """Registry, store and home; opening touches nothing, so store and home may not exist yet.
+    """Registry, store and home folder.
 
-    `home` is absolute: the folder for snapshots, plans and logs, `.headgate/` beside the
-    registry's file, or the user's state folder where there is no file. `before_queueing` is called
-    after all checks of a run, right before it is queued: an exception there leaves it unqueued.
+    Opening a context creates nothing: store and home folder may not exist yet. `home` is an
+    absolute path: the folder of snapshots, plans and logs. It is `.headgate/` beside headgate.toml,
+    or in the user's state folder if there is no file. `before_queueing` is called after all checks
+    of a run, right before the run is queued. If it raises an exception, the run isn't queued.
     """
 
     registry: Registry
@@ -47,7 +48,7 @@ class Context:
 
 
 def importable_from(context: Context | None) -> tuple[Path, ...]:
-    """Return the working directory, and the folder that entry points are importable from."""
+    """Return the working directory, and the folder from which entry points are imported."""
     file = context.registry.path if context else None
     return (Path.cwd(), *([Path(file).parent] if file else []))
 
@@ -55,7 +56,7 @@ def importable_from(context: Context | None) -> tuple[Path, ...]:
 def open_context(config: str | None = None) -> Context:
     """Open `config`, else HEADGATE_CONFIG, else ./headgate.toml, else an empty registry.
 
-    Raises RegistryError with the line, NotFoundError where a file that was named is not there.
+    Raises RegistryError with the line, and NotFoundError if a named file doesn't exist.
     """
     return with_places(read_context(config))
 
@@ -65,7 +66,7 @@ UNSET = "unset://"
 
 
 def unset_variables() -> Mapping[str, str]:
-    """Return the environment; a variable that isn't set has a value that names nothing."""
+    """Return the environment; a variable that isn't set has a placeholder as its value."""
     return _Unset(os.environ)
 
 
@@ -80,14 +81,14 @@ class _Unset(dict[str, str]):
 
 
 def config_file() -> Path:
-    """Return the file that `open_context()` reads if it exists."""
+    """Return the file that `open_context()` would read, if it exists."""
     return Path(os.environ.get(CONFIG) or FILE)
 
 
 def read_context(config: str | None = None, env: Mapping[str, str] = os.environ) -> Context:
-    """Do as `open_context`, with each checkpoint at the location that the file declares.
+    """Do as `open_context`, but keep each checkpoint at the location in headgate.toml.
 
-    `env` is what `${NAME}` is replaced from.
+    `env` has the values that replace `${NAME}`.
     """
     named = config or os.environ.get(CONFIG)
     if named:
@@ -103,7 +104,7 @@ def read_context(config: str | None = None, env: Mapping[str, str] = os.environ)
 
 
 def needs_file(context: Context) -> None:
-    """Raise NotFoundError where no file registers pipelines: any name would be wrong then."""
+    """Raise NotFoundError if no headgate.toml registers pipelines: any name would be wrong."""
     if context.registry.path is None and not context.registry.pipelines:
         raise NotFoundError(
             f"{FILE} not found in this folder, so no pipeline is registered: change to the "
@@ -138,7 +139,7 @@ def _opened(file: Path, env: Mapping[str, str]) -> Context:
 def with_places(context: Context) -> Context:
     """Return the context with the locations that runs have switched remote checkpoints to.
 
-    Those on a local file system stay where they are: then the store is not asked.
+    Local checkpoints never move. If all checkpoints are local, the store isn't read.
     """
     registry, url = context.registry, context.store_url
     file = url.removeprefix("sqlite:///")

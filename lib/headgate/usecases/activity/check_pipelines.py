@@ -34,10 +34,11 @@ T = TypeVar("T")
 
 
 def look_at_pipelines(context: Context, *, ask_commands: bool = True) -> dict[str, Activity]:
-    """Return how each pipeline is, and keep it in the store; nothing that is looked at changes.
+    """Check and return the activity of each registered pipeline, and write it to the store.
 
-    `ask_commands` also runs the registered status commands, which may cost more than a look at
-    files. What can't be looked at is a sentence in the proof.
+    `ask_commands` also runs the registered status commands, which may take longer than reading
+    files. If something can't be checked, the activity's proof has a sentence about it. Pipelines
+    and their evidence aren't changed.
     """
     with closing(open_store(context.store_url)) as store:
         before = store.activity.all()
@@ -64,7 +65,7 @@ class _Look:
     _cluster: Cluster | str | None = None
 
     def at(self, pipeline: Pipeline) -> Activity:
-        """Return how one pipeline is; never raises ours."""
+        """Return the activity of one pipeline; never raises an error of Headgate."""
         now, before = datetime.now(UTC), self.before.get(pipeline.name)
         if pipeline.engine is Engine.SPARK:
             found = judge(self._signs(pipeline, before), now)

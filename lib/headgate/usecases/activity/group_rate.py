@@ -1,4 +1,4 @@
-"""How fast a group reads, measured from its committed offsets over time."""
+"""The read rate of a group, measured from its committed offsets over time."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ENOUGH = 3
 
 
 def with_pace(found: Activity, before: Activity | None, group: Group, cluster: Cluster) -> Activity:
-    """Return the activity with what the group has read since its mark, once that is old enough.
+    """Return the activity with the group's newest window, if its mark is old enough.
 
-    What a reset moves is not read: no window goes over a time without members, over offsets that
-    went back, or over other partitions.
+    Offset changes by a reset aren't reads. So a window never spans a time without members, a
+    decrease of the committed offsets, or a change of the partitions.
     """
     windows = before.windows if before else ()
     mark = _mark(found, group, cluster)
@@ -73,7 +73,7 @@ def _mark(found: Activity, group: Group, cluster: Cluster) -> Mark | None:
 
 
 def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
-    """Return how fast the pipeline's group reads, or why that is not known, as a clause."""
+    """Return the read rate of the pipeline's group, or a clause that says why it is unknown."""
     with closing(open_store(context.store_url)) as store:
         seen = store.activity.all().get(pipeline.name)
         runs = store.runs.touching(f"group:{pipeline.group}")
@@ -88,10 +88,10 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
 
 
 def rates_of(windows: Sequence[Window]) -> Rates | None:
-    """Return the rates of windows, None where too few tell.
+    """Return the rates of windows, None if there are too few.
 
-    In a window with work more was left, at both ends, than was read in it: it shows how fast the
-    group reads. Others show only how fast records come.
+    If a window begins and ends with at least as many unread records as it read, it shows how fast
+    the group can read. Other windows only show how fast records arrive.
     """
     reading = [w for w in windows if w.read]
     if len(reading) < _ENOUGH:

@@ -1,4 +1,4 @@
-"""Decide from the signs of a pipeline whether it runs, with the evidence in words."""
+"""Decide whether a pipeline runs, and describe the evidence."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RECENT = timedelta(seconds=120)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signs:
-    """What was looked at. `gone` is whether the driver's process has ended, None where unknown.
+    """What was checked. `gone`: the driver's process has ended; None if unknown.
 
-    `begun` is (number, ISO 8601 time) of the newest batch in the checkpoint's log; `advanced` says
-    that it is another one than a look a moment ago found. `problems` say
-    what could not be looked at.
+    `begun` is (number, ISO 8601 time) of the newest batch in the checkpoint's offset log.
+    `advanced`: this batch is newer than the batch of the last check. `problems` are sentences about
+    what couldn't be checked.
     """
 
     life: Life | None = None
@@ -35,10 +35,11 @@ class Signs:
 
 
 def judge(signs: Signs, now: datetime) -> Activity:
-    """Return the activity of a Spark query; the newest proof counts.
+    """Return the activity of a Spark query from the first sign that isn't outdated.
 
-    The watch's word is first: it is the query's own. Then the registered command, then a batch
-    that began just now. A query without new data begins none, so an old batch proves nothing.
+    The watch is first, because the query itself reports it. Then come the status command, and a
+    batch that was planned recently. A query without new data starts no batch, so an old batch isn't
+    evidence.
     """
     found = _by_watch(signs, now) or _by_status(signs) or _by_checkpoint(signs, now)
     if found is None:
@@ -56,7 +57,7 @@ def judge(signs: Signs, now: datetime) -> Activity:
 def judge_group(
     group: Group | None, cluster: Cluster | None, problem: str, now: datetime
 ) -> Activity:
-    """Return the activity of a consumer group's or a Kafka Streams application's."""
+    """Return the activity of a consumer group or a Kafka Streams application."""
     looked = iso(now)
     if cluster is None or group is None:
         return Activity(reason=problem, proof=(problem,), looked_at=looked)
@@ -72,10 +73,10 @@ def judge_group(
 
 
 def continued(found: Activity, before: Activity | None) -> Activity:
-    """Return what was found with the time since when it is so.
+    """Return the activity with `since`, the time when its state began.
 
-    The state goes on where the last look found the same run in it; a state that no proof dates
-    begins with the look that found it.
+    If the last check found the same run in the same state, `since` stays the same. If no evidence
+    has the time, the state began with the check that first found it.
     """
     is_same = before is not None and before.state is found.state and before.run_id == found.run_id
     if found.since is not None:

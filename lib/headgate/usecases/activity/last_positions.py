@@ -1,4 +1,4 @@
-"""Where a group was last, from the worker's looks and from the journal of its runs."""
+"""The last known offsets of a group, from the worker's checks and the journal of its runs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _MOST = 1_000
 def with_positions(
     found: Activity, before: Activity | None, group: Group, cluster: Cluster
 ) -> Activity:
-    """Return the activity with each committed offset that is within its log.
+    """Return the activity with each committed offset between the earliest and latest offset.
 
-    A partition whose offset is outside keeps the position that was seen before.
+    If the committed offset of a partition is out of range, the partition keeps its last known
+    offset.
     """
     known = {(p.topic, p.partition): p for p in (before.positions if before else ())}
     for one in group.offsets:
@@ -60,9 +61,9 @@ def _holds(topic: Topic, number: int, offset: int) -> bool:
 def last_positions(
     store: Store | SqliteReader, pipeline: Pipeline, topics: Mapping[str, Topic]
 ) -> dict[TopicPart, Position]:
-    """Return the newest known position of each partition that its log, as it is now, holds.
+    """Return the newest known offset of each partition that is still in range.
 
-    One of a topic that was recreated since says nothing.
+    Offsets of a topic that was recreated since then don't count.
     """
     seen = store.activity.all().get(pipeline.name)
     found = [*(seen.positions if seen else ()), *_journalled(store, str(pipeline.group))]

@@ -19,7 +19,7 @@ _STARTS = frozenset({"start_pipeline", "resume_processing", "manual_step"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
-    """A pause that nothing has ended: `run` is what made it, `since` ISO 8601 in UTC."""
+    """A pause that hasn't ended: `run` paused the pipeline, `since` is ISO 8601 in UTC."""
 
     pipeline: str
     run: str
@@ -36,16 +36,16 @@ class Paused:
 
 
 def read_paused(context: Context) -> dict[str, Paused]:
-    """Return the paused pipelines of the context's store by name."""
+    """Return the paused pipelines in the context's store, by name."""
     with closing(open_soonest(context.store_url)) as store:
         return list_paused(store)
 
 
 def list_paused(store: Store | SqliteReader) -> dict[str, Paused]:
-    """Return the paused pipelines by name.
+    """Return the paused pipelines, by name.
 
-    A pause ends with the next run of the pipeline that is done and starts it: its undo, a resume,
-    another scenario. What somebody starts by hand is not known here: activity shows it.
+    A pause ends with the next completed run that starts the pipeline: its undo, a resume, or
+    another scenario. If somebody starts the pipeline by hand, only its activity shows this.
     """
     done = (RunState.DONE,)
     # Reading a plan takes a while: only of pipelines that were ever paused.

@@ -18,10 +18,10 @@ STALE = timedelta(minutes=3)
 def read_activity(
     context: Context, pipeline: str | None = None, *, now: datetime | None = None
 ) -> dict[str, Activity]:
-    """Return the activity of each registered pipeline, or of the one that is named.
+    """Return the activity of each registered pipeline, or only of `pipeline`.
 
-    It is what the worker's newest look found. Where nobody looked within three minutes it is
-    unknown: the reason says what the last look found, and when.
+    It is the result of the worker's last check. If this check is older than three minutes, the
+    activity is unknown, and its reason has the last result and its time.
     """
     names = [p.name for p in context.registry.pipelines if pipeline in (None, p.name)]
     with closing(open_store(context.store_url)) as store:

@@ -1,1 +1,1 @@
-"""Readiness and schemas."""
+"""Readiness checks and schema checks."""

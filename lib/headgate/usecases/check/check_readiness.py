@@ -34,12 +34,12 @@ def check_readiness(
     ask_kafka: bool | None = None,
     now: datetime | None = None,
 ) -> ReadinessReport:
-    """Read a version and look at it; nothing is written and no engine is asked.
+    """Read a version and check it; nothing is written and no engine is started.
 
-    `ask_kafka` True looks at the cluster of headgate.toml, too: raises UnreachableError where it
-    does not answer, ConfigError where none is configured. None does so for a registered pipeline
-    alone, and a cluster that does not answer becomes a warning. Raises what `read_version` raises,
-    and CaptureError for what a `module:function` did wrong.
+    `ask_kafka` True also checks the cluster of headgate.toml: raises UnreachableError if Kafka
+    doesn't respond, ConfigError if no cluster is configured. None does so only for a registered
+    pipeline, and if Kafka doesn't respond, the report has a warning. Raises the errors of
+    `read_version`, and CaptureError if a `module:function` fails.
     """
     pipeline = _registered(evidence, context)
     # A group's offsets are part of the reading; a query's are in the evidence, which comes first.
@@ -73,7 +73,7 @@ def check_version(
     newest: BatchProgress | None = None,
     now: datetime | None = None,
 ) -> ReadinessReport:
-    """Look at a version that was read already; what headgate.toml accepts is marked."""
+    """Check a version that was already read; findings that headgate.toml accepts are marked."""
     report = check(
         version,
         cluster=cluster,

@@ -42,14 +42,17 @@ def show_topic_schema(
     subject: str | None = None,
     files: Mapping[str, str] | None = None,
 ) -> ShownTopic:
-    """Return a topic's versions, the newest one read, and its readers; raises as topic_schemas."""
+    """Return the versions of a topic's schema, the newest one parsed, and the topic's consumers.
+
+    Raises the errors of `topic_schemas`.
+    """
     found = topic_schemas(context, topic, is_key=is_key, subject=subject, files=files)
     newest = read_schema(found.versions[-1].text)
     return ShownTopic(found, newest, topic_readers(context, topic, found.column).uses)
 
 
 def diff_schemas(before: Sequence[str], after: str, mode: Mode = Mode.BACKWARD) -> SchemaCheck:
-    """Compare a schema's file with older ones, oldest first; nothing else is read."""
+    """Compare the schema in a file with older schemas, oldest first; reads nothing else."""
     older = [read_schema(read_schema_file(path)) for path in before]
     return SchemaCheck(compare(older, read_schema(read_schema_file(after)), mode))
 
@@ -64,10 +67,10 @@ def check_topic_schema(
     subject: str | None = None,
     files: Mapping[str, str] | None = None,
 ) -> SchemaCheck:
-    """Compare a new schema of a topic with its versions, and look for who reads what goes.
+    """Compare a new schema of a topic with its versions, and find the consumers of changed fields.
 
-    `new` is a file, else the one that headgate.toml declares where the registry has versions.
-    Without `mode` the registry's level counts, else BACKWARD, the registry's own default.
+    `new` is a file, else the file in headgate.toml if the registry has versions. Without `mode`,
+    the registry's compatibility level counts, else BACKWARD, the default of registries.
     """
     found = topic_schemas(context, topic, is_key=is_key, subject=subject, files=files)
     path = new or (found.declared if found.mode is not None else None)

@@ -1,1 +1,1 @@
-"""Two versions of one pipeline."""
+"""Compare two versions of one pipeline."""

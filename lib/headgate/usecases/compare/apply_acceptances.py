@@ -1,4 +1,4 @@
-"""Hold a report against the acceptances of `headgate.toml`."""
+"""Apply the acceptances of `headgate.toml` to a report."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ def with_acceptances(
     pipeline: str | None = None,
     today: date | None = None,
 ) -> Report:
-    """Return the report with what `[[accept]]` tables accept marked; others become warnings.
+    """Return the report with accepted findings marked.
 
-    Which pipeline it is say `pipeline`, else the versions' names and the evidence: a declared
-    pipeline's name, entry point, checkpoint or files.
+    Warnings name acceptances that have expired, have an unknown rule, or are for a pipeline that
+    the evidence doesn't name. `pipeline` names the pipeline. Without it, the names of the versions
+    count, and the registered pipelines whose name, entry point, checkpoint or files are in
+    `evidence`.
     """
     if context is None or not context.registry.accepts:
         return report
@@ -43,7 +45,7 @@ def ground_of(
     pipeline: str | None = None,
     today: date | None = None,
 ) -> Ground:
-    """Return what the registry's acceptances are held against for these versions of a pipeline."""
+    """Return what acceptances are compared with, for these versions of a pipeline."""
     names = {pipeline} if pipeline else set(pipelines_of(context, evidence, versions))
     return Ground(
         today=today or date.today(),
@@ -57,7 +59,7 @@ def ground_of(
 def pipelines_of(
     context: Context, evidence: Sequence[str], versions: Sequence[Version] = ()
 ) -> Iterator[str]:
-    """Yield the names of versions, and of the registered pipelines that evidence is of."""
+    """Yield the names of the versions, and of registered pipelines that the evidence is of."""
     yield from (v.name for v in versions if v.name)
     places = {_absolute(e) for e in evidence}
     for declared in context.registry.pipelines:
@@ -84,10 +86,10 @@ def known_codes() -> frozenset[str]:
 def with_accepted(
     report: SchemaReport, names: Sequence[str], context: Context, today: date | None = None
 ) -> SchemaReport:
-    """Return the report with its accepted findings marked; they don't close the gate.
+    """Return the report with accepted findings marked; these don't fail the check.
 
-    `location` of an acceptance is a field's path, or one of `names`: the topic and its subject;
-    `pipeline` the one that reads the field. One that has ended becomes a warning.
+    The `location` of an acceptance is a field's path, or one of `names`: the topic and its subject.
+    Its `pipeline` is the pipeline that reads the field. An expired acceptance becomes a warning.
     """
     accepts = context.registry.accepts
 

@@ -1,4 +1,4 @@
-"""Compare two versions of a pipeline, wherever their evidence is stored."""
+"""Compare two versions of a pipeline, from any evidence."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _HEAD = 200
 
 
 def read_version_file(place: str) -> Version | None:
-    """Return the version of a local file that `headgate capture` wrote, None for anything else.
+    """Return the version in a local file that `headgate capture` wrote, None for anything else.
 
-    It is what `read_version` returns of it; a comparison of two such files need not import the
-    readers of plans, logs and checkpoints, which take most of its time. Raises ParseError where
-    the file is damaged or of a newer release.
+    The result is that of `read_version`. But this function doesn't import the readers of plans,
+    logs and checkpoints, because the imports take most of the time of a comparison. Raises
+    ParseError if the file is damaged or from a newer release.
     """
     path = Path(place)
     try:
@@ -54,14 +54,14 @@ def compare_versions(
     ask_kafka: bool = False,
     pipeline: str | None = None,
 ) -> Report:
-    """Read both sides and compare them; nothing is written and no engine is asked.
+    """Read both sides and compare them; nothing is written and no engine is started.
 
-    A side may also be a `module:function`. `ask_kafka` judges against the cluster of headgate.toml
-    as it is now: raises UnreachableError where it does not answer, ConfigError where none is
-    configured. Pipelines and schemas that headgate.toml knows are looked at where the output or a
-    schema changed. Raises EvidenceError where a side can't be read, RenameError for a rename that
-    is none, and CaptureError for what a function did wrong. What headgate.toml accepts is marked;
-    `pipeline` says whose acceptances count where the evidence does not.
+    A side may also be a `module:function`. `ask_kafka` also compares with the current state of the
+    cluster in headgate.toml: raises UnreachableError if it doesn't respond, ConfigError if no
+    cluster is configured. If the output or a schema changed, registered pipelines and schemas are
+    checked, too. Raises EvidenceError if a side can't be read, RenameError for an invalid rename,
+    and CaptureError if a function fails. Findings that headgate.toml accepts are marked; `pipeline`
+    names the pipeline whose acceptances count, if the evidence doesn't show it.
     """
     before, after = tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after))
     old, new = read_sides(before, after, context, query)
@@ -95,7 +95,7 @@ def report_on(
     renames: Sequence[str] = (),
     spark_version: str | None = None,
 ) -> Report:
-    """Compare two versions that were read from `evidence`, in the surroundings of today."""
+    """Compare two versions that were read from `evidence`, also with today's topics and schemas."""
     old, new = identified((old, new), context, evidence, pipeline)
     cluster = None
     if ask_kafka:
@@ -115,7 +115,8 @@ def identified(
 ) -> tuple[Version, Version]:
     """Return both versions with the application id that headgate.toml registers for the evidence.
 
-    A description alone names no id. Unchanged where several applications, or none, may be meant.
+    A description alone has no application id. If several or no applications match, both versions
+    are returned unchanged.
     """
     old, new = versions
     if context is None or old.engine is not Engine.KAFKA_STREAMS or new.engine is not old.engine:
@@ -131,7 +132,7 @@ def identified(
 
 
 def look_around(report: Report, old: Version, new: Version, context: Context | None) -> Report:
-    """Return the report with what the pipelines and schemas that headgate.toml knows add to it."""
+    """Return the report with findings about the registered pipelines and schemas."""
     known = context.registry if context else None
     if not known or not (known.pipelines or known.schema_registry_url or known.topics):
         return report
@@ -147,9 +148,9 @@ def compare_read(
     cluster: Cluster | None = None,
     renames: Sequence[str] = (),
 ) -> Report:
-    """Compare two versions that were read already; acceptances are not looked at.
+    """Compare two versions that were already read; acceptances aren't applied.
 
-    Raises RenameError for a rename that is none.
+    Raises RenameError for an invalid rename.
     """
     old, new = _as_from_a_file(before), _as_from_a_file(after)
     return compare(old, new, renames=renames, cluster=cluster)
@@ -168,8 +169,8 @@ def read_sides(
 ) -> tuple[Version, Version]:
     """Return the versions of both sides.
 
-    What has to be captured starts a Spark of its own, which takes most of the time: if both sides
-    do, they start together. The error of the first side wins.
+    A capture starts a separate Spark session, which takes most of the time. If both sides need one,
+    both start at once. If both fail, the error of the first side is raised.
     """
     if not (_is_captured(before) and _is_captured(after)):
         return read_side(before, context, query), read_side(after, context, query)
@@ -191,9 +192,9 @@ def _is_captured(evidence: Sequence[str]) -> bool:
 def read_side(
     evidence: Sequence[str], context: Context | None, query: str | None = None
 ) -> Version:
-    """Return the version that the evidence is of, a `module:function` among it or not.
+    """Return the version of the evidence, which may include a `module:function`.
 
-    Files are read without the store and without Spark: a gate in CI has neither.
+    Files are read without the store and without Spark, because a check in CI has neither.
     """
     if len(evidence) == 1 and query is None:
         version = read_version_file(evidence[0])

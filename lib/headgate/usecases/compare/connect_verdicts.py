@@ -1,4 +1,4 @@
-"""Let a world ask for verdicts; what judges is imported at the first question."""
+"""Let an inspector compare versions; the rules are imported at the first comparison."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AnyInspector = TypeVar("AnyInspector", bound=LiveInspector)
 
 
 def with_judge(inspector: AnyInspector, context: Context) -> AnyInspector:
-    """Return the world, which can ask for verdicts from now on."""
+    """Return the inspector, which can now compare versions."""
 
     def judge(
         pipeline: str, after: str, before: str | None, fail_on: Sequence[str]

@@ -1,4 +1,4 @@
-"""Check a comparison against its surroundings: downstream consumers and topic schemas."""
+"""Add downstream consumers and topic schemas to a comparison."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ READING = "RDS001"
 def with_surroundings(
     report: Report, before: Version, after: Version, context: Context | None
 ) -> Report:
-    """Return the report with findings about registered readers and registered schemas.
+    """Return the report with findings about registered consumers and schemas; Kafka isn't read.
 
-    Kafka is not asked. The schema registry is, where headgate.toml names one and a schema that
-    the query reads or writes with changed; where it does not answer a warning says why, and what
-    it would have answered stays `unknown`. Versions of other engines are returned as they are.
+    The schema registry is read if headgate.toml configures one, and a schema that the query reads
+    or writes changed. If the registry doesn't respond, the report has a warning, and the questions
+    that it would answer stay `unknown`. Reports of other engines are returned unchanged.
     """
     if context is None or not after.engine is before.engine is Engine.SPARK:
         return report

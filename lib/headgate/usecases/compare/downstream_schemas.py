@@ -1,4 +1,4 @@
-"""Hold the schemas that a query reads and writes with against those that its topics have."""
+"""Compare the schemas that a query reads and writes with the schemas of its topics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from headgate.usecases.evidence.topic_schemas import KEY, topic_schemas
 
 @dataclass(frozen=True, slots=True)
 class SchemaCheckResult:
-    """What the topics' schemas told; `answered` where every question of a reader has its answer."""
+    """The result of a schema check; `answered`: all questions of the reading side are answered."""
 
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class _Version:
 
 
 def of_topics(context: Context, before: Version, after: Version) -> SchemaCheckResult:
-    """Judge each reading and writer schema that changed; nothing is asked where none did."""
+    """Check each changed schema of a reader or writer; without a change, nothing is read."""
     findings: list[Finding] = []
     warnings: dict[str, None] = {}
     asked = answered = 0

@@ -1,4 +1,4 @@
-"""Compare what runs after an upgrade with the version that was judged before it."""
+"""Compare the version that runs after an upgrade with the version that was checked before it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from headgate.usecases.evidence.read_watch import TOPIC
 def judge_running(
     context: Context, pipeline: str, after: str, version: str, trace: Trace
 ) -> RunningVersion:
-    """Return what the registered evidence shows of the version that runs; it never fails for it.
+    """Return what the registered evidence shows of the running version.
 
-    `version` is the fingerprint that `after` had when it was judged. NotFoundError where the
-    pipeline is not registered.
+    Evidence that can't be read raises no error. `version` is the fingerprint of `after` at the time
+    of the check. Raises NotFoundError if the pipeline isn't registered.
     """
     registered = context.registered(pipeline)
     if registered.engine is Engine.KAFKA_STREAMS:
@@ -44,7 +44,7 @@ def judge_running(
 
 
 def seen_runs(context: Context, pipeline: Pipeline, trace: Trace) -> Iterator[tuple[str, Version]]:
-    """Yield what each watch and evidence shows of the query's newest run, with its name."""
+    """Yield the query's newest run in each watch and other evidence, with the location."""
     unread: list[str] = []
     for place in _places(context, pipeline, trace, unread):
         if running := _running(context, place, trace, unread):

@@ -1,4 +1,4 @@
-"""Judge a new version of a registered pipeline on top of what the old one has left by now."""
+"""Compare a new version of a registered pipeline with the running version and its current state."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from headgate.usecases.evidence.read_cluster_for_version import moved_to
 def judge_upgrade(
     context: Context, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
 ) -> UpgradeVerdict:
-    """Compare the version that runs with `after`, as `headgate diff` does.
+    """Compare the running version with `after`, as `headgate diff` does.
 
-    What runs is `before`, else the version that was seen last, always together with the checkpoint
-    as it is now. A configured Kafka is looked at, too. Raises what `compare_versions` raises.
+    The running version is `before`, else the version that was observed last, always together with
+    the current checkpoint. A configured Kafka cluster is checked, too. Raises the errors of
+    `compare_versions`.
     """
     registered = context.registered(pipeline)
     evidence = _settled(context, after)

@@ -1,4 +1,4 @@
-"""Find where a registered Spark query writes, as its watch and its registered evidence tell."""
+"""Find the outputs of a registered Spark query in its watch and its registered evidence."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from headgate.usecases.evidence.read_registered import read_registered
 def known_outputs(
     context: Context, pipeline: str, query_id: str | None = None
 ) -> tuple[Output, ...]:
-    """Return every place that something tells, each once.
+    """Return each output that is reported, once.
 
-    With `query_id` only logs of that query's own runs count: files that are registered may be older
-    than the query. What can't be read tells nothing.
+    With `query_id`, only logs of runs of this query count, because registered files may be older
+    than the query. Evidence that can't be read is skipped.
     """
     registered = context.registry.pipeline(pipeline)
     if registered is None or registered.engine is not Engine.SPARK:

@@ -1,4 +1,4 @@
-"""Say what consumers of a topic can't read in records that have another topic's schema."""
+"""Find out whether a topic's consumers can read records with another topic's schema."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from headgate.usecases.evidence.topic_schemas import topic_schemas
 
 
 def schema_flaws(context: Context, topic: str, new: str) -> tuple[str, ...] | None:
-    """Return a sentence for each change that consumers of `topic` don't survive.
+    """Return a sentence for each change with which consumers of `topic` fail.
 
-    They read with the topic's newest schema what is written with the newest one of `new`. None if
-    a schema of either topic isn't known; SchemaError and UnreachableError as `topic_schemas`.
+    The consumers have the newest schema of `topic`; the records have the newest schema of `new`.
+    None if a schema is unknown. Raises SchemaError, and UnreachableError as `topic_schemas`.
     """
     try:
         versions = [topic_schemas(context, name).versions for name in (topic, new)]

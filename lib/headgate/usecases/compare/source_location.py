@@ -1,4 +1,4 @@
-"""Where in a repository the new version stands, so that a review can show findings there."""
+"""Where the new version is in the repository, so that a review can show findings there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _FUNCTION = re.compile(r"(?P<module>[\w.]+):(?P<function>\w+)")
 
 
 def source_place(evidence: Sequence[str]) -> tuple[str, int] | None:
-    """Return a path relative to the working directory and a line, None where nothing is below it.
+    """Return a path relative to the working directory, and a line; None without a file inside it.
 
-    Of `module:function` it is the line of the function, of a file of evidence its first. The
-    file's text is looked at for that line alone: source code is no evidence.
+    For a `module:function`, it is the line of the function; for a file of evidence, its first line.
+    The source file is read only to find the line, not as evidence.
     """
     for place in evidence:
         match = _FUNCTION.fullmatch(place)

@@ -1,1 +1,1 @@
-"""Evidence, Kafka and schemas to a version."""
+"""Read evidence, Kafka and schemas, and return versions."""

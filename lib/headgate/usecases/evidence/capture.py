@@ -1,4 +1,4 @@
-"""Capture a version: out of evidence, or out of a function that has not been deployed."""
+"""Capture a version from evidence, or from a function that hasn't been deployed yet."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ def capture(
     query: str | None = None,
     is_kept: bool = True,
 ) -> Version:
-    """Return the version that the evidence is of; `module:function` is evidence too.
+    """Return the version of the evidence, which may include `module:function`.
 
-    It is as a file or the store would give it back, unless it is only shown (`is_kept` is False).
-
-    Such a function is called in a process of its own, with the working directory and the
-    registry's folder importable; no source is reached and nothing starts. Raises CaptureError for
-    what the function did wrong, and whatever `read_version` raises.
+    A function is called in a separate process, which can import from the working directory and the
+    registry's folder. No source is read and no query starts. The version is as a file or the store
+    would return it, unless it is only shown (`is_kept` is False). Raises CaptureError if a function
+    fails, and the errors of `read_version`.
     """
     with ExitStack() as stack:
         folders: dict[str, str] = {}
@@ -46,7 +45,7 @@ def capture(
 
 
 def read_capture(entry_point: str, folder: Path) -> Version:
-    """Return the version that the pieces in a folder are of; they were captured of a function."""
+    """Return the version in a folder that a capture of the function has written."""
     version = read_version([str(folder)])
     return _as_kept(replace(_named(version, {str(folder): entry_point}), captured_at=_now()))
 
@@ -71,9 +70,9 @@ def _code(entry_point: str) -> Code:
 
 
 def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:
-    """Keep a version in the store; return its number, and whether it is a new one.
+    """Add a version to the store; return its number, and whether it is new.
 
-    NotFoundError if the registry has no such pipeline.
+    NotFoundError if the registry doesn't have the pipeline.
     """
     from headgate.parse.evidence.version_file import fingerprint
     from headgate.store import open_store
@@ -88,7 +87,7 @@ def _now() -> str:
 
 
 def check_declared(pipeline: str, context: Context) -> None:
-    """Raise NotFoundError where the registry has no such pipeline."""
+    """Raise NotFoundError if the registry doesn't have the pipeline."""
     if context.registry.pipeline(pipeline) is None:
         known = instead(pipeline, [p.name for p in context.registry.pipelines])
         location = context.registry.path or "headgate.toml (file not found)"
@@ -96,7 +95,7 @@ def check_declared(pipeline: str, context: Context) -> None:
 
 
 def is_function(evidence: str) -> bool:
-    """Say whether evidence is a `module:function`, which a Spark of its own is started for."""
+    """Return whether evidence is a `module:function`, for which a separate Spark session starts."""
     if ":" not in evidence:
         return False
     from headgate.gateway.spark.capture import is_entry_point

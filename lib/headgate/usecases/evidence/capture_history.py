@@ -1,4 +1,4 @@
-"""Store every version that event logs show of a pipeline, in their order."""
+"""Store every version in event logs of a pipeline, oldest first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headgate.usecases.evidence.read_history import read_history
 
 @dataclass(frozen=True, slots=True)
 class StoredHistory:
-    """The newest version, its number and whether it is new; `added` are all new numbers."""
+    """The newest version, its number, and whether it is new; `added` are all new numbers."""
 
     version: Version
     number: int
@@ -25,16 +25,16 @@ class StoredHistory:
 
 
 def is_history(version: Version) -> bool:
-    """Whether a version was read from a log or a watch, which tells of the ones before it, too."""
+    """Whether a version was read from a log or a watch, which also reports earlier versions."""
     return any(e.kind in HISTORIES for e in version.evidence)
 
 
 def capture_history(
     evidence: Sequence[str], *, pipeline: str, context: Context, query: str | None = None
 ) -> StoredHistory:
-    """Store what event logs show as observed; what was stored of them before is not stored again.
+    """Store the versions in event logs as observed versions, except those that are already stored.
 
-    NotFoundError where the registry has no such pipeline; raises as `read_version` does.
+    NotFoundError if the registry doesn't have the pipeline; raises the errors of `read_version`.
     """
     check_declared(pipeline, context)
     versions = [

@@ -1,4 +1,4 @@
-"""Say which query of the evidence is meant: by its name, its id, or the beginning of its id."""
+"""Choose a query of the evidence by its name, its id, or the first characters of its id."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEVERAL = "choose one with --query NAME, ID or the first characters of an ID"
 
 
 def chosen_version(found: Gathered, query: str | None) -> Version:
-    """Return the version of the query that is meant; QueryChoiceError where that is open."""
+    """Return the version of the chosen query; QueryChoiceError if the choice isn't clear."""
     meant = full_id(found, query)
     try:
         return assemble(found, query=meant)
@@ -42,9 +42,9 @@ def _rows(found: Gathered) -> Sequence[QueryRow]:
 
 
 def full_id(found: Gathered, query: str | None) -> str | None:
-    """Return the id that `query` begins, else `query` itself: a name, an id, `plan-2`, or unknown.
+    """Return the id that starts with `query`, else `query`: a name, an id, `plan-2`, or unknown.
 
-    QueryChoiceError where several ids begin so.
+    QueryChoiceError if several ids start with it.
     """
     if query is None or len(query) < SHORTEST:
         return query
@@ -70,7 +70,7 @@ def _planned(found: Gathered) -> Iterator[tuple[str, str | None]]:
 
 
 def listing(rows: Sequence[QueryRow]) -> tuple[str, ...]:
-    """Return a line for each query, the one seen last first, and how many there are beyond 20."""
+    """Return one line for each query, newest first, and the number of queries beyond 20."""
     newest = sorted(rows, key=lambda r: r.last_seen or "", reverse=True)
     cells = [_cells(r) for r in newest[:_MOST_LISTED]]
     widths = [max(map(width, column)) for column in zip(*cells, strict=True)]

@@ -1,4 +1,4 @@
-"""Which registered pipelines read a field of a topic, and what lies behind them."""
+"""Which registered pipelines read a field of a topic, and which are downstream of them."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from headgate.usecases.evidence.read_registered import read_registered
 
 @dataclass(frozen=True, slots=True)
 class TopicReaders:
-    """What every pipeline that reads a topic does with its records."""
+    """What each pipeline that reads a topic does with its records."""
 
     topic: str
     uses: tuple[TopicUse, ...]
     landscape: Landscape
 
     def of(self, path: str) -> tuple[FieldRead, ...]:
-        """Return what each reader does with a field, those that read it first."""
+        """Return what each pipeline does with a field, those that certainly read it first."""
         order = list(Certainty)
         found = (use.of(path) for use in self.uses)
         return tuple(sorted(found, key=lambda r: (order.index(r.certainty), r.pipeline)))
 
     def behind(self, path: str) -> tuple[Behind, ...]:
-        """Return who lies further downstream, through the topics that the field's readers write."""
+        """Return the pipelines further downstream: they read what the field's consumers write."""
         start = [r.pipeline for r in self.of(path) if r.certainty is not Certainty.NO]
         found: dict[str, Behind] = {}
         queue = list(start)
@@ -52,7 +52,7 @@ class TopicReaders:
 
 
 def topic_readers(context: Context, topic: str, column: str = "value") -> TopicReaders:
-    """Look through the registered pipelines for the readers of a topic; Kafka is not asked."""
+    """Find the registered pipelines that read a topic; Kafka isn't read."""
     versions = current_versions(context)
     landscape = build(context.registry, versions, None)
     reading = [p.name for p in landscape.pipelines if topic in p.reads]
@@ -67,7 +67,7 @@ def _by_pattern(version: Version, topic: str) -> bool:
 
 
 def current_versions(context: Context) -> Mapping[str, Version]:
-    """Return each pipeline's version as it runs, else as it was captured; none is waited for."""
+    """Return each pipeline's running version in the store, else the version in its evidence."""
     names = [p.name for p in context.registry.pipelines]
     stored: dict[str, Version] = {}
     if names and _has_store(context.store_url):

@@ -1,4 +1,4 @@
-"""Which query of evidence that may hold several is a registered pipeline's."""
+"""Which query in evidence with several queries belongs to a registered pipeline."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _METADATA = 64 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnQuery:
-    """What says which query is the pipeline's: its checkpoint's id comes first, then a name.
+    """Identifies a pipeline's query: first by the checkpoint's query id, then by a name.
 
-    A reset from scratch starts the query with a fresh checkpoint: its name stays, its id changes.
-    So evidence holds several queries of one name, and the newest is meant.
+    After `from-scratch`, a query has a new checkpoint: its name stays the same, its id changes. So
+    evidence can have several queries with one name, of which the newest is used.
     """
 
     pipeline: str
@@ -27,12 +27,12 @@ class OwnQuery:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Ids and names to look for; the first that the evidence has is meant."""
+        """Ids and names to look for, in this order; the first one that the evidence has is used."""
         own = self.name if self.name is not None else self.pipeline
         return (self.query_id, own) if self.query_id else (own,)
 
     def not_found(self, count: int) -> str:
-        """Return the sentence for evidence with `count` queries, none of which it is."""
+        """Return the message for evidence with `count` queries, none of which is the pipeline's."""
         if self.name is not None:
             return (
                 f"no query {self.name!r} in the evidence of {self.pipeline}. Queries in the "
@@ -45,13 +45,13 @@ class OwnQuery:
 
 
 def own_query(pipeline: Pipeline, context: Context) -> OwnQuery:
-    """Return what says which query is the pipeline's; a checkpoint is read for its id only."""
+    """Return what identifies the pipeline's query; of a checkpoint, only the query id is read."""
     known = query_id_of(pipeline.checkpoint, context) if pipeline.checkpoint else None
     return OwnQuery(pipeline=pipeline.name, query_id=known, name=pipeline.query)
 
 
 def query_id_of(checkpoint: str, context: Context) -> str | None:
-    """Return the id that a checkpoint gives its query, None where it can't be read."""
+    """Return the query id in a checkpoint, None if it can't be read."""
     try:
         place = find(f"{checkpoint.rstrip('/')}/metadata", context.registry.file_systems)
         found = read_json(read(place, _METADATA)) if place else None

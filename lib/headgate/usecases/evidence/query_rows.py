@@ -1,4 +1,4 @@
-"""The streaming queries in evidence that was read: one row each."""
+"""The streaming queries in evidence, one row for each query."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SILENT = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRow:
-    """One query; times are ISO 8601 in UTC, None where the evidence doesn't say.
+    """One query; times are ISO 8601 in UTC, None if the evidence doesn't have them.
 
-    `state` is `running` where its last run has no end and was seen less than ten minutes ago,
-    `stopped`, `failed`, else `unknown`: the log of a driver that was killed has no end either.
-    `batches` is how many were seen, `runs` how often it was started.
+    `state` is `running` if the last run has no end and its newest event is less than ten minutes
+    old, else `stopped`, `failed` or `unknown`: the log of a killed driver has no end either.
+    `batches` is the number of reported batches, `runs` the number of starts.
     """
 
     id: str
@@ -33,7 +33,7 @@ class QueryRow:
 
 
 def queries_of(found: Gathered) -> tuple[QueryRow, ...]:
-    """Return the queries in evidence that was read already."""
+    """Return the queries in evidence that was already read."""
     rows = {row.id: row for row in _checkpoints(found)}
     rows |= {row.id: row for row in _reported(found)}
     rows |= {query.id: _logged(query, datetime.now(UTC)) for query in queries(logs_of(found))}

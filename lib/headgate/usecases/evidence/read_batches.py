@@ -15,9 +15,9 @@ def read_batches(
 ) -> Batches:
     """Return the batches that the checkpoint at a path or URI still has, oldest first.
 
-    `newest` limits them to that many of each log. A pipeline's name stands for its checkpoint.
-    Raises EvidenceError where there is no checkpoint, UnreachableError where a remote file system
-    does not answer. What can't be read of it is a warning.
+    `newest` limits how many entries of each log are read. A pipeline's name stands for its
+    checkpoint. Raises EvidenceError if there is no checkpoint, UnreachableError if a remote file
+    system doesn't respond. Entries that can't be read become warnings.
     """
     location = _location(checkpoint, context)
     place = find(location, context.registry.file_systems if context else None)

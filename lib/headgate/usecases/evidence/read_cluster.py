@@ -1,4 +1,4 @@
-"""Read Kafka as it is now."""
+"""Read the current state of Kafka."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from headgate.usecases.context import Context
 
 
 def read_cluster(context: Context) -> Cluster:
-    """Return a snapshot of the registry's cluster; what could not be read is in its warnings.
+    """Return a snapshot of the registry's cluster; its warnings name what couldn't be read.
 
-    Raises UnreachableError when Kafka does not answer within 10 s, ConfigError where the registry
-    names no cluster or a setting that the client does not take.
+    Raises UnreachableError if Kafka doesn't respond within 10 s, ConfigError if the registry has no
+    cluster, or a setting that the client rejects.
     """
     with open_kafka(context.registry) as kafka:
         return kafka.snapshot()

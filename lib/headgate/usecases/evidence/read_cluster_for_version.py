@@ -1,4 +1,4 @@
-"""Look at what lies outside the versions: Kafka as it is now, and where the old query stands."""
+"""Read current facts for a version: topics in Kafka, and offsets in its checkpoint."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NUMBERED = re.compile(r"@\d{1,18}$")
 
 
 def look_at_kafka(context: Context | None, before: Version) -> Cluster:
-    """Return the configured cluster, and what tells whether the old version's topics are the same.
+    """Return the configured cluster, with the offsets that show whether topics were recreated.
 
-    `before` was read already, so that no offset of it is newer than what is read here. Raises
-    UnreachableError where Kafka does not answer, ConfigError where none is configured.
+    `before` must have been read earlier, so that none of its offsets is newer than this snapshot.
+    Raises UnreachableError if Kafka doesn't respond, ConfigError if no cluster is configured.
     """
     if context is None or not context.registry.bootstrap_servers:
         raise ConfigError("No Kafka cluster is configured: set bootstrap_servers under [kafka].")
@@ -34,11 +34,11 @@ def look_at_kafka(context: Context | None, before: Version) -> Cluster:
 
 
 def look_again(context: Context, cluster: Cluster, before: Version, after: Version) -> Cluster:
-    """Return a cluster that was seen a moment ago with its topics as they are after the evidence.
+    """Return a cluster that was read recently, with its topics read once more after the evidence.
 
-    Both versions were read already. Only the topics that they read are looked at, and which of
-    their records are younger than the newest batch. Raises UnreachableError where Kafka does not
-    answer: what was seen before the evidence decides nothing.
+    Both versions must have been read earlier. Only the topics that they read are read again, with
+    the offsets of records that are newer than the newest batch. Raises UnreachableError if Kafka
+    doesn't respond, because a snapshot from before the evidence can't decide.
     """
     names = _topics_of(cluster, (before, after))
     if not names:
@@ -92,10 +92,10 @@ def _since(kafka: Kafka, cluster: Cluster, before: Version) -> tuple[Since, ...]
 
 
 def with_offsets_now(evidence: Sequence[str], version: Version, context: Context | None) -> Version:
-    """Return the version with the offsets that its query's checkpoint holds now.
+    """Return the version with the current offsets of its query's checkpoint.
 
-    A stored version's are those of the moment when it was stored. Where its checkpoint is not
-    known, or reads other topics by now, they stay and are marked as such.
+    The offsets of a stored version are those at the time when it was stored. If its checkpoint is
+    unknown or reads other topics now, the version keeps these offsets and marks them as stored.
     """
     if _is_read_now(evidence, version):
         return version
@@ -107,7 +107,10 @@ def with_offsets_now(evidence: Sequence[str], version: Version, context: Context
 
 
 def moved_to(version: Version, now: Version) -> Version:
-    """Return the version at the place that its checkpoint, read `now`, says; sources in order."""
+    """Return the version with offsets and progress of `now`, read from its checkpoint.
+
+    Both versions have the same sources in the same order.
+    """
     pairs = zip(version.sources or (), now.sources or (), strict=True)
     moved = tuple(replace(s, offsets=n.offsets, advanced=n.advanced) for s, n in pairs)
     return replace(
@@ -137,9 +140,9 @@ def _topics(version: Version) -> list[frozenset[str]]:
 
 
 def topic_ids(context: Context, version: Version) -> Mapping[str, str]:
-    """Return the ids that the topics of a version's sources have in Kafka now.
+    """Return the current ids in Kafka of the topics of a version's sources.
 
-    Empty where there is no Kafka, or it does not answer: an id is good to have, no more.
+    Empty without a cluster, or if Kafka doesn't respond, because the ids are optional.
     """
     wanted = {t for s in version.sources or () for t in (*s.topics, *logged_offsets(s))}
     if not wanted or not context.registry.bootstrap_servers:

@@ -1,4 +1,4 @@
-"""Read what a pipeline's registered evidence says, before any version of it is stored."""
+"""Read a pipeline's registered evidence, before any version of the pipeline is stored."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from headgate.usecases.evidence.read_version import read_version
 
 
 def read_evidence(context: Context, name: str) -> Version | None:
-    """Return the version that `evidence` or a Spark query's watch describes; Kafka is not asked.
+    """Return the version in `evidence` or in a Spark query's watch; Kafka isn't read.
 
-    `name` is a pipeline's, or the application id of one. None where neither is named, and for a
-    query of which no batch is done. EvidenceError if it can't be read, or is of another engine than
-    the registered one.
+    `name` is a pipeline's name or an application id. None if the pipeline has neither `evidence`
+    nor a watch, or if no batch of the query has completed. EvidenceError if the evidence can't be
+    read, or is of another engine than the registered one.
     """
     pipeline = context.registry.pipeline(name) or _application(context, name)
     if pipeline is None or not (pipeline.evidence or _is_watched(pipeline)):

@@ -1,4 +1,4 @@
-"""Read every version that a query has had: out of event logs, or out of the store."""
+"""Read all versions of a query, from event logs or from the store."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from headgate.usecases.evidence.read_version import gather
 def read_history(
     evidence: Sequence[str], *, context: Context | None = None, query: str | None = None
 ) -> tuple[Version, ...]:
-    """Return every distinct version in the evidence, oldest first; raises as `read_version` does.
+    """Return each distinct version in the evidence, oldest first.
 
-    A run in an event log or a watch is a version where it differs from the run before;
-    `captured_at` is the run's start. A run that failed before its first batch is none: what it
-    read is not known. Evidence of other kinds completes the newest one. A pipeline's name alone
-    stands for all its stored versions.
+    Raises the errors of `read_version`. In an event log or a watch, each run that differs from the
+    run before is a version; `captured_at` is the start of the run. A run that failed before its
+    first batch doesn't count, because its input is unknown. Evidence of other kinds completes the
+    newest version. If the evidence is only a pipeline's name, the result is all its stored
+    versions.
     """
     if stored := _stored(evidence, context):
         return stored

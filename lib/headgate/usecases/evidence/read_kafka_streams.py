@@ -1,4 +1,4 @@
-"""Read a registered Kafka Streams application: its evidence, completed by the live cluster."""
+"""Read a registered Kafka Streams application from its evidence and from the cluster."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def read_streams(
     cluster: Cluster | None,
     others: Mapping[str, Version] | None = None,
 ) -> Version:
-    """Return the application's version as evidence and cluster have it now.
+    """Return the application's current version from its evidence and the cluster.
 
-    Without a cluster the evidence alone counts, and a warning says so. `others` are the versions of
-    the other pipelines, by name: a topic that one of them implies, too, is nobody's. Raises
-    EvidenceError where there is neither evidence nor cluster, or the evidence is of another engine
-    or application.
+    Without a cluster, only the evidence counts, and the version has a warning. `others` are the
+    versions of other pipelines, by name: if one of them also implies a topic, the topic belongs to
+    no application. Raises EvidenceError if there is neither evidence nor a cluster, or if the
+    evidence is of another engine or application.
     """
     evidence = list(pipeline.evidence)
     version = read_version(evidence, context=context) if evidence else None

@@ -1,4 +1,4 @@
-"""Read what a query reported of its batches, as a time series."""
+"""Read the progress reports of a query's batches, as a time series."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ def read_progress(
     query: str | OwnQuery | None = None,
     most: int = MOST,
 ) -> tuple[BatchProgress, ...]:
-    """Return the newest `most` batches of one query, oldest first; none if nothing reports any.
+    """Return the newest `most` batches of one query, oldest first; empty without a report.
 
-    Progress JSON, event logs and watches have them. `query` is a name or an id; of several queries
-    with one name the newest is meant. EvidenceError if there are several queries and `query`
-    doesn't say which, or no query has it; else raises as `read_version` does.
+    Progress JSON, event logs and watches have reports. `query` is a name or an id. Of several
+    queries with the same name, the newest is used. EvidenceError if there are several queries and
+    `query` doesn't choose one, or if no query has it. Otherwise raises the errors of
+    `read_version`.
     """
     chooser = _Chooser(query)
     found = gather(evidence, context=context, keep=chooser.keep)
@@ -52,7 +53,7 @@ class _Chooser:
         self._first: str | None = None
 
     def keep(self, query_id: str, name: str | None) -> bool:
-        """Whether the reports of this query are asked for."""
+        """Whether the reports of this query are wanted."""
         if any(_is_word_of(word, query_id, name) for word in self._wanted):
             return True
         self._first = self._first or query_id

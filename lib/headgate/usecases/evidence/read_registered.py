@@ -1,4 +1,4 @@
-"""Read the version that a registered Spark query or consumer group has now."""
+"""Read the current version of a registered Spark query or consumer group."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from headgate.usecases.evidence.watched_query import life_of
 
 
 def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
-    """Return what its checkpoint, registered evidence and watch tell together.
+    """Return the version from checkpoint, registered evidence and watch together.
 
-    None while there is nothing to read: no evidence is named, or the query's first batch is not
-    done, and what is half there would be taken for a change. Raises EvidenceError where it is
-    open which of several queries is meant, and what read_version raises.
+    None if there is no evidence, or if the query's first batch hasn't completed, because an
+    incomplete checkpoint would look like a change. Raises EvidenceError if several queries match,
+    and the errors of `read_version`.
     """
     evidence = [*([pipeline.checkpoint] if pipeline.checkpoint else []), *pipeline.evidence]
     evidence += _told(context, pipeline)

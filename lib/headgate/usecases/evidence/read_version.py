@@ -49,12 +49,12 @@ _NUMBERED = re.compile(r"^(?P<name>.+)@(?P<number>\d{1,18})$")
 def read_version(
     evidence: Sequence[str], *, context: Context | None = None, query: str | None = None
 ) -> Version:
-    """Return the version that all pieces of evidence are of; pieces complete each other.
+    """Return the version that all pieces of evidence describe; the pieces complete each other.
 
     Each is a path or URI of a file, a folder or a checkpoint, or a pipeline's NAME (its newest
-    stored version) or NAME@N; an existing path wins. Raises EvidenceError where something is
-    nothing that is known (it lists what was tried), NotFoundError for a version that is not
-    stored, UnreachableError where a remote file system does not answer.
+    stored version) or NAME@N. If a path exists, it counts as a path. Raises EvidenceError if a
+    piece isn't evidence (the message lists what was tried), NotFoundError if a version isn't
+    stored, UnreachableError if a remote file system doesn't respond.
     """
     found = gather(evidence, context=context)
     return chosen_version(found, query)
@@ -63,9 +63,9 @@ def read_version(
 def gather(
     evidence: Sequence[str], *, context: Context | None = None, keep: Keep | None = None
 ) -> Gathered:
-    """Return the pieces that the evidence consists of; raises as `read_version` does.
+    """Return the pieces of the evidence; raises the errors of `read_version`.
 
-    `keep` says of which queries in event logs every progress report is kept.
+    `keep` decides for which queries in event logs all progress reports are kept.
     """
     found = Gathered(keep=keep)
     for location in evidence:

@@ -1,4 +1,4 @@
-"""Read what `headgate.watch` told of queries, from a folder or a topic."""
+"""Read the records of `headgate.watch` from a folder or a topic."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TAIL, _FORGET = 70 * 60.0, 60 * 60.0
 
 
 def read_topic(location: str, context: Context | None, keep: Keep | None = None) -> Watched:
-    """Return what `kafka:TOPIC` of the registry's cluster holds.
+    """Return the records in `kafka:TOPIC` of the registry's cluster.
 
-    ConfigError where no cluster is named, EvidenceError where it has no such topic,
-    UnreachableError where it does not answer.
+    ConfigError if no cluster is configured, EvidenceError if the cluster doesn't have the topic,
+    UnreachableError if Kafka doesn't respond.
     """
     return _topic(location, context, keep).read()
 
@@ -72,7 +72,7 @@ def _newest_of_topic(location: str, context: Context) -> Watched:
 
 
 def read_newest(location: str, context: Context) -> Watched:
-    """Return how the newest runs are that a watch tells of; raises as `read_version` does."""
+    """Return the state of the newest runs in a watch; raises the errors of `read_version`."""
     if location.startswith(TOPIC):
         return _newest_of_topic(location, context)
     place = find(location, context.registry.file_systems)

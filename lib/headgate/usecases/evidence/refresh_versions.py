@@ -1,4 +1,4 @@
-"""Re-read every registered pipeline; keep a version where its content changed."""
+"""Read every registered pipeline, and store a version if its content changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headgate.usecases.evidence.read_registered import read_registered
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What came of one pipeline: the `number` of its new version, or the `problem` with it."""
+    """The result for one pipeline: the `number` of its new version, or the `problem`."""
 
     pipeline: str
     number: int | None = None
@@ -34,12 +34,11 @@ class Refreshed:
 
 
 def refresh_versions(context: Context) -> list[Refreshed]:
-    """Return the new versions, and the pipelines that could not be read; the rest is unchanged.
+    """Store the new versions, and return them with the pipelines that couldn't be read.
 
-    What is read is the checkpoint together with registered evidence, or with the watch. A
-    pipeline that a run is at is left for the next time, and so is a query before its first batch.
-    A Kafka Streams application is completed by the cluster; while that does not answer it is
-    left alone, too.
+    For a Spark query, the checkpoint is read together with registered evidence, or with the watch.
+    Not read now: pipelines with an active run, queries without a completed batch, and Kafka Streams
+    applications while the cluster doesn't respond.
     """
     with closing(open_store(context.store_url)) as store:
         busy = {row.pipeline for row in store.runs.list(ACTIVE_RUNS)}

@@ -1,4 +1,4 @@
-"""Read evidence once and say everything that a form asks: what it is, its queries, its version."""
+"""Read evidence once, and return all that a form shows: its kinds, its queries, its version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headgate.views.words.evidence import piece_words
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One piece as it was given: what it is, None where nobody knows."""
+    """One piece of evidence: its location and its kind, None if the kind is unknown."""
 
     location: str
     words: str | None
@@ -26,10 +26,10 @@ class Described:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What evidence is, and the version that it tells of.
+    """The kinds of evidence, and its version.
 
-    `version` is None where there are several queries and none was chosen, or where `problem` says
-    in one sentence why nothing can be read. `left_out` says what was not read beside the rest.
+    `version` is None if there are several queries and none was chosen, or if nothing can be read;
+    `problem` is then the reason in one sentence. `left_out` names pieces that couldn't be read.
     """
 
     pieces: tuple[Described, ...] = ()
@@ -40,16 +40,17 @@ class Survey:
 
     @property
     def words(self) -> str:
-        """Return what the pieces are, each kind once."""
+        """Return the kinds of the pieces, each once."""
         return "; ".join(dict.fromkeys(p.words for p in self.pieces if p.words))
 
 
 def survey_evidence(
     evidence: Sequence[str], *, context: Context | None = None, query: str | None = None
 ) -> Survey:
-    """Return what the pieces are and say together; one of no known kind spoils no others.
+    """Return the kinds and the version of the evidence.
 
-    Where nothing can be read, `problem` is what `read_version` would raise.
+    Pieces of unknown kind are left out. If nothing can be read, `problem` is the error that
+    `read_version` would raise.
     """
     found, pieces, problems = Gathered(), [], []
     for location in evidence:

@@ -1,4 +1,4 @@
-"""Find what schemas a topic's records have: the registry's versions, else a declared file."""
+"""Find the schemas of a topic's records: the versions in the registry, else a declared file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUE, KEY = "value", "key"
 
 
 def open_schema_registry(context: Context) -> SchemaRegistry:
-    """Return the registry that headgate.toml names; ConfigError where it names none."""
+    """Return the schema registry of headgate.toml; ConfigError if none is configured."""
     url = context.registry.schema_registry_url
     if url is None:
         location = context.registry.path or "headgate.toml"
@@ -36,10 +36,11 @@ def topic_schemas(
 ) -> TopicSchemas:
     """Return the versions of a topic's schema.
 
-    A file of `files` (`--schema TOPIC=FILE`) stands for the topic's only version. Else they are
-    the registry's, under `subject`, what headgate.toml says, or TopicNameStrategy's name; where
-    the registry has none, or none is configured, the declared file is the only one. Raises
-    NotFoundError with what to do where there is neither, and UnreachableError.
+    If `files` (`--schema TOPIC=FILE`) has a file for the topic, it is the only version. Otherwise
+    the versions are those in the registry, under `subject`, the subject in headgate.toml, or the
+    name by TopicNameStrategy. If the registry has none, or none is configured, the file in
+    headgate.toml is the only version. Raises NotFoundError with the next step if there is neither,
+    and UnreachableError.
     """
     column = KEY if is_key else VALUE
     declared = context.registry.topic(topic)
@@ -71,7 +72,7 @@ def topic_schemas(
 
 
 def subject_of(declared: DeclaredTopic, column: str) -> str:
-    """Return the subject: what is declared, else TopicNameStrategy's."""
+    """Return the subject in headgate.toml, else the name by TopicNameStrategy."""
     told = declared.key_subject if column == KEY else declared.subject
     return told or f"{declared.name}-{column}"
 
@@ -97,7 +98,7 @@ def _of_file(topic: str, column: str, file: str) -> TopicSchemas:
 
 
 def readable_versions(found: TopicSchemas) -> tuple[tuple[TopicSchema, ...], tuple[str, ...]]:
-    """Return the versions that can be read, and a warning for each that can't be."""
+    """Return the versions that can be parsed, and a warning for each other version."""
     out, warnings = [], []
     for version in found.versions:
         try:

@@ -1,4 +1,4 @@
-"""Which of the queries in a watch a registered pipeline is."""
+"""Which of the queries in a watch belongs to a registered pipeline."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _MOST_NAMES = 5
 def life_of(pipeline: Pipeline, watched: Watched, context: Context) -> Life | None:
     """Return the newest run of the pipeline's query, None if the watch reports no query.
 
-    The query is the one of its checkpoint, else the one that the registry names, else the one of
-    the pipeline's name, else the only one. EvidenceError if nothing says which.
+    The query is found by the checkpoint's query id, else by `query` in headgate.toml, else by the
+    pipeline's name, else it is the only one. EvidenceError if none of these decides.
     """
     lives = sorted(watched.lives.values(), key=lambda life: life.told_at or "")
     own = own_query(pipeline, context)

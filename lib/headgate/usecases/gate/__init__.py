@@ -1,1 +1,1 @@
-"""One check of everything that a working tree changes."""
+"""Check all pipelines that a working tree changes."""

@@ -1,4 +1,4 @@
-"""Find the pipelines that a working tree changes; neither Spark nor their code is started."""
+"""Find the pipelines that a working tree changes, without starting Spark or running their code."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundChange:
-    """A pipeline, how it changed, and what of its code and settings differs.
+    """A pipeline, the kind of its change, and the changed parts of its code and settings.
 
-    `before` is how the base registers it, None if it doesn't; its paths are the working tree's.
-    `depends_on` are the paths that decide what it is, `settings` the keys that differ.
+    `before` is its registration in the base, None if there is none; its paths are those of the
+    working tree. `depends_on` are the paths that the pipeline depends on, `settings` the changed
+    keys.
     """
 
     pipeline: Pipeline
@@ -46,10 +47,10 @@ class FoundChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """The version of the repository that a working tree is compared with.
+    """The base: the commit that a working tree is compared with.
 
-    `commit` is the full id, `changed` the paths that differ, `files` those of the working tree,
-    `had` those of the base.
+    `commit` is the full id. `changed` are the paths that differ, `files` all paths of the working
+    tree, `had` all paths of the base.
     """
 
     repository: Repository
@@ -60,7 +61,7 @@ class Base:
     warnings: tuple[str, ...] = ()
 
     def path(self, location: str | Path) -> str | None:
-        """Return a location's path in the repository, None if it is outside."""
+        """Return a location's path in the repository, None if it is outside of the repository."""
         if is_uri(str(location)):
             return None
         # git compares the path that is written; links are followed only outside of the clone.
@@ -71,7 +72,7 @@ class Base:
         return None
 
     def differs(self, path: str) -> bool:
-        """Say whether a file, a file in this folder, or a folder with this file differs."""
+        """Return whether the path differs, a file below it, or a folder that contains it."""
         parents = (p.as_posix() for p in PurePosixPath(path).parents)
         return (
             path in self.changed or path in self._folders or any(p in self.changed for p in parents)
@@ -88,7 +89,7 @@ def _below(path: str, folder: str) -> bool:
 
 
 def find_base(repository: Repository, revision: str) -> Base:
-    """Return where the work on HEAD began, so that newer commits of `revision` don't count.
+    """Return the merge base with HEAD, so that newer commits of `revision` don't count.
 
     NotFoundError if this clone doesn't have the revision.
     """
@@ -111,7 +112,7 @@ def find_base(repository: Repository, revision: str) -> Base:
 
 
 def find_changes(context: Context, base: Base) -> tuple[tuple[FoundChange, ...], tuple[str, ...]]:
-    """Return every registered pipeline, in the file's order, those that were removed last.
+    """Return every registered pipeline in the order of headgate.toml, removed ones last.
 
     The second value are warnings.
     """
@@ -132,7 +133,7 @@ def find_changes(context: Context, base: Base) -> tuple[tuple[FoundChange, ...],
 
 
 def import_folders(context: Context) -> tuple[Path, ...]:
-    """Return the folders that the pipelines' code is imported from; packages' folders aren't."""
+    """Return the folders that the pipelines' code is imported from, without installed packages."""
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     more = (Path(p) for p in (*named, *sys.path) if p)
     return (*importable_from(context), *(p for p in more if not _PACKAGES & {*p.parts}))
@@ -271,7 +272,7 @@ class _Search:
 
 
 def requirements_file(context: Context) -> Path:
-    """Return the file that says which packages the code needs; it may not exist."""
+    """Return the file that lists the packages of the pipelines' code; it may not exist."""
     registry = context.registry
     return Path(registry.requirements or Path(registry.path or "x").parent / "requirements.txt")
 

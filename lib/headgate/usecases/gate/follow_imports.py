@@ -1,4 +1,4 @@
-"""Follow the imports of an entry point through the files of a repository; nothing is run."""
+"""Follow the imports of an entry point through the files of a repository; no code runs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MOST_UNRESOLVED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """What an entry point's result depends on, as far as the code says.
+    """What the result of an entry point depends on, as far as its code shows.
 
-    `paths` are relative to the repository: files that are imported, and those that would be if
-    they were there. `names` are constants that may name files. `unresolved` are sentences.
+    `paths` are relative to the repository: imported files, and files that would be imported if they
+    existed. `names` are string constants that may be names of files. `unresolved` are sentences.
     """
 
     paths: frozenset[str]
@@ -38,10 +38,10 @@ class _Walk:
 
 
 class ImportFollower:
-    """Follows the imports of many entry points; each file is read once.
+    """Follows the imports of many entry points; reads each file once.
 
-    `importable` are the folders that Python imports from, first one first; those outside of the
-    repository are left out: their modules don't change with it.
+    `importable` are the folders that Python imports from, in this order. Folders outside of the
+    repository are left out, because a change of the repository doesn't affect their modules.
     """
 
     def __init__(self, root: Path, importable: Sequence[Path]) -> None:
@@ -53,7 +53,7 @@ class ImportFollower:
         self._read: dict[Path, PythonImports | ParseError] = {}
 
     def follow(self, module: str) -> Followed:
-        """Return all that importing `module` depends on."""
+        """Return everything that an import of `module` depends on."""
         walk = _Walk()
         if not self._import(module, walk):
             walk.unresolved.append(f"module {module} isn't in the repository")

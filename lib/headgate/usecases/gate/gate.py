@@ -1,4 +1,4 @@
-"""Check everything that a working tree changes: one verdict for each registered pipeline."""
+"""Check all pipelines that a working tree changes; each registered pipeline has one outcome."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def gate(
     options: GateOptions | None = None,
     say: Say = lambda _: None,
 ) -> GateReport:
-    """Return a verdict for each pipeline of headgate.toml on the restart with this working tree.
+    """Return the outcome of a restart with this working tree, for each pipeline of headgate.toml.
 
-    The old version is the pipeline's baseline, else what the store says runs, else the code of
-    `revision`. Only changed pipelines are captured, all of one side in one Spark, without
-    credentials; the working tree isn't touched. What can't be captured is unknown and has an
-    error. Raises NotFoundError for a revision that this clone doesn't have, SetupError for git.
+    The old version is the pipeline's baseline, else the running version in the store, else the code
+    of `revision`. Only changed pipelines are captured, without credentials, all of one side in one
+    Spark session. The working tree isn't changed. If a capture fails, the outcome is unknown, with
+    an error. Raises NotFoundError if this clone doesn't have the revision, SetupError if git fails.
     """
     context = read_context(config, unset_variables())
     needs_file(context)
@@ -80,7 +80,7 @@ def _offline(context: Context, scratch: Path) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """Which changed pipelines get a twin run, and how many seconds each of them may take.
+    """Which changed pipelines get a twin run, and the timeout of each in seconds.
 
     `base_jars` is a folder with the jars of the base, if they aren't in the repository.
     """
@@ -101,7 +101,7 @@ class _Check:
         self.warnings: list[str] = []
 
     def run(self, changes: tuple[FoundChange, ...], stack: ExitStack) -> list[Gated]:
-        """Return each pipeline's verdict, in the order of the changes."""
+        """Return the result of each pipeline, in the order of the changes."""
         settled = {c.pipeline.name: self._settled(c) for c in changes}
         open_ = [c for c in changes if settled[c.pipeline.name] is None]
         self._say(

@@ -1,4 +1,4 @@
-"""Compare the descriptions of an application that the repository has, and run both its jars."""
+"""Compare the topology descriptions of an application in the repository, and run both its jars."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The report on two descriptions, and the questions that they leave open."""
+    """The report about two descriptions, and the questions that they leave open."""
 
     report: Report
     open: tuple[str, ...]
@@ -41,9 +41,9 @@ class Described:
 def compare_descriptions(
     context: Context, base: Base, found: FoundChange, old: OldVersion, folder: Path
 ) -> Described:
-    """Compare the registered evidence of both versions; `folder` has the base's files.
+    """Compare the registered evidence of both versions; `folder` has the files of the base.
 
-    EvidenceError says what is missing.
+    EvidenceError if a description is missing.
     """
     pipeline = found.pipeline
     paths = _paths(base, pipeline)
@@ -102,9 +102,9 @@ def _open(base: Base, found: FoundChange, paths: list[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JarRuns:
-    """Where both versions' jars are, and how long each start may take.
+    """Where the jars of both versions are, and the timeout of each start.
 
-    `folder` is the base as it was checked out, `jars` the folder with its jars if they are built.
+    `folder` has the checked-out base. `jars` is the folder with its jars, if they are built.
     """
 
     context: Context
@@ -115,7 +115,7 @@ class JarRuns:
     seconds: float
 
     def judge(self, one: Gated, found: FoundChange, old: OldVersion, say: Say) -> Gated:
-        """Return the verdict on the descriptions with what both jars did; else it says why not."""
+        """Add the result of a twin run with both jars, or the reason why there was none."""
         pipeline = found.pipeline
         if not (pipeline.jar and pipeline.entry_point and pipeline.engine is Engine.KAFKA_STREAMS):
             return one

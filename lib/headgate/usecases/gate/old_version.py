@@ -1,4 +1,4 @@
-"""Find the version that a changed pipeline restarts from: a baseline, what runs, or the base."""
+"""Find the old version of a changed pipeline: a baseline, the running version, or the base."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SQLITE = "sqlite:///"
 class OldVersion:
     """The old version of a pipeline and its name; `version` None means the code of the base.
 
-    `other_code` says why the code of the base isn't the old version's, "" if it is.
+    `other_code` says why the code of the base isn't the old version's; empty if it is.
     """
 
     compared_with: ComparedWith
@@ -35,7 +35,7 @@ class OldVersion:
 
 
 def find_old_version(context: Context, base: Base, found: FoundChange) -> OldVersion:
-    """Return what is known best: a stored baseline, else what the store says runs, else the base.
+    """Return the first that exists: a baseline, the running version in the store, the base.
 
     EvidenceError or ParseError if the baseline can't be used.
     """

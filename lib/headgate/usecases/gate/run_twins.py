@@ -1,4 +1,4 @@
-"""Run both versions of changed pipelines on generated rows; two Sparks serve all of them."""
+"""Run both versions of changed pipelines on generated rows, in two Spark sessions for all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TwinChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Both versions of a pipeline, and how the base and the working tree register it."""
+    """Both versions of a pipeline, and its registrations in the base and in the working tree."""
 
     pipeline: Pipeline
     registered_before: Pipeline
@@ -47,7 +47,7 @@ class Pair:
 
 
 class TwinRuns:
-    """Both Sparks start with the first run; leave the `with` block to end them."""
+    """Starts both Spark sessions at the first twin run; they end with the `with` block."""
 
     def __init__(
         self, context: Context, sides: Sides, scratch: Path, choice: TwinChoice, seconds: float
@@ -65,7 +65,7 @@ class TwinRuns:
         self._stack.close()
 
     def judge(self, one: Gated, pair: Pair, say: Say) -> Gated:
-        """Return the verdict with what both versions did; without a run it says why."""
+        """Return the result with that of the twin run, or with the reason why there was none."""
         assert one.report is not None
         if not self._is_wanted(one.report, pair):
             return one
@@ -152,9 +152,9 @@ class TwinRuns:
 def failed_run(
     one: Gated, error: UnreachableError, rules: Mapping[str, TwinRule] = SPARK_RULES
 ) -> Gated:
-    """Return a pipeline that needed a twin run and got none as UNKNOWN: it isn't shown to be safe.
+    """Return the result UNKNOWN of a pipeline that needed a twin run but got none.
 
-    A failure that the rules found stays the outcome.
+    If the rules found a failure, this failure stays the outcome.
     """
     note = f"The twin run failed: {with_next_step(error)}"
     asked = TwinVerdict(
@@ -177,9 +177,10 @@ def _as_kept(version: Version) -> Version:
 
 
 def touches_state(report: Report, before: Version, after: Version) -> bool:
-    """Say whether something differs that may change what the state means.
+    """Return whether a difference may change the meaning of the state.
 
-    A change after the last stateful operator doesn't, nor does one of a query without state.
+    A change after the last stateful operator doesn't, and neither does a change of a query without
+    state.
     """
     if before.stateful == () and after.stateful == ():
         return False

@@ -1,4 +1,4 @@
-"""The code of both versions: where each is imported from, and the captures of its pipelines."""
+"""The code of both versions: where it is imported from, and the captures of its pipelines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headgate.usecases.gate.find_changes import Base, import_folders
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A function to capture: `query` is the one that is meant if it starts several."""
+    """A function to capture; `query` chooses one of its queries if it starts several."""
 
     entry_point: str
     query: str | None = None
@@ -28,7 +28,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What each version is imported from; `problem` says why the base's code can't be run."""
+    """Where each version is imported from; `problem` is why the base's code can't run."""
 
     before: Checkout
     after: Checkout
@@ -39,14 +39,14 @@ Captured = Mapping[Wanted, Version | str]
 
 
 def working_tree(context: Context) -> Checkout:
-    """Return the code as it is here."""
+    """Return the code of the working tree."""
     return Checkout(importable_from(context))
 
 
 def base_tree(context: Context, base: Base, folder: Path, python: Path | None) -> Checkout:
     """Return the code of the base, checked out in `folder`, imported from the same folders.
 
-    `python` is the interpreter that has its packages, None for ours.
+    `python` is the interpreter with the base's packages, None for Headgate's own.
     """
     paths = [base.path(f) for f in import_folders(context)]
     inside = dict.fromkeys(folder / p for p in paths if p is not None)
@@ -60,9 +60,9 @@ def base_tree(context: Context, base: Base, folder: Path, python: Path | None) -
 def capture_both(
     sides: Sides, before: list[Wanted], after: list[Wanted], scratch: Path
 ) -> tuple[Captured, Captured]:
-    """Capture the functions of both versions; each has one Spark, and both run at once.
+    """Capture the functions of both versions at the same time, each side in one Spark session.
 
-    An error is a sentence.
+    If a capture fails, its result is the error as one sentence.
     """
     work = (
         partial(_capture, sides.before, before, scratch / "before", sides.problem),

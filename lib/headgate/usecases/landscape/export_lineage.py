@@ -12,10 +12,10 @@ from headgate.views.exports.openlineage import Sighting, lineage
 
 
 def export_lineage(context: Context, pipelines: Iterable[str] | None = None) -> str:
-    """Return the events of all stored versions, oldest first, one JSON object a line.
+    """Return the events of all stored versions, oldest first, one JSON object per line.
 
-    `pipelines` are the names to export, None for all that are registered; those without a stored
-    version have no event. SetupError where openlineage-python is not installed.
+    `pipelines` are the names to export, None for all registered pipelines. A pipeline without a
+    stored version has no event. SetupError if openlineage-python isn't installed.
     """
     wanted = None if pipelines is None else frozenset(pipelines)
     found: list[Sighting] = []

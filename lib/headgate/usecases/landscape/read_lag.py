@@ -1,4 +1,4 @@
-"""Read one pipeline's consumer lag as the landscape has it."""
+"""Read the consumer lag of one pipeline, as the landscape shows it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from headgate.usecases.landscape.show_landscape import show_landscape
 
 
 def read_lag(context: Context, pipeline: str, cluster: Cluster) -> LandscapePipeline | None:
-    """Return the pipeline's entry of the landscape, None if it isn't registered.
+    """Return the pipeline in the landscape, None if it isn't registered.
 
-    Lag has one definition: the latest offsets that `cluster` holds minus the positions that the
-    pipeline committed (a group's commits; of a Spark query the checkpoint or its newest progress,
-    whichever is newer). What Spark itself reports counts from the begin of a batch.
+    The lag is the latest offsets in `cluster` minus the pipeline's committed offsets. For a Spark
+    query, these are the offsets in the checkpoint or in its newest progress report, whichever is
+    newer. Spark's own lag is older, because it refers to the start of a batch.
     """
     registry = context.registry
     only = tuple(p for p in registry.pipelines if p.name == pipeline)

@@ -28,13 +28,12 @@ READERS = 8
 
 
 def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
-    """Join the version of each registered pipeline that was observed last with the cluster.
+    """Combine the version of each registered pipeline that was observed last with the cluster.
 
-    A pipeline without a stored version is shown as its checkpoint, or the evidence of a Kafka
-    Streams application with the cluster, has it now. Offsets of a stored
-    version are as old as its last change, so those of Spark checkpoints are read anew; where one
-    can't be read its lag is unknown, and a warning says so. Without a cluster the warnings say
-    that Kafka was not read.
+    If no version is stored, the pipeline's checkpoint is read, or a Kafka Streams application's
+    evidence and the cluster. Offsets of a stored version are as old as its last change. So the
+    offsets of Spark checkpoints are read now. If a checkpoint can't be read, the lag is unknown,
+    with a warning. Without a cluster, a warning says that Kafka wasn't read.
     """
     stored = _stored(context)
     fresh, warnings = _fresh(context, stored)

@@ -1,1 +1,1 @@
-"""Outputs of pipelines: compare two of them."""
+"""Compare two outputs of pipelines."""

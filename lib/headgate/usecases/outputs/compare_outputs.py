@@ -23,7 +23,7 @@ def compare_request(
     ignore: Sequence[str] = (),
     newest: bool = False,
 ) -> CompareRequest:
-    """Return a request; OutputError if its options contradict each other or have no meaning."""
+    """Return a request; OutputError if its options contradict each other, or are invalid."""
     keys, ignore = _names(keys), _names(ignore)
     check(keys, ignore, tolerance)
     addresses = [parse_address(text) for text in (a, b)]
@@ -41,11 +41,10 @@ def compare_outputs(
     say: Callable[[str], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> OutputComparison:
-    """Return what differs, on the master of `[spark]`.
+    """Compare two outputs on the master of `[spark]`, and return the differences.
 
-    Topics are of the registered cluster, tables of `[jdbc.NAME]`.
-
-    OutputError says what can't be read or compared, UnreachableError which server did not respond.
+    Topics are those of the registered cluster, tables those of `[jdbc.NAME]`. OutputError if an
+    output can't be read or compared, UnreachableError if a server didn't respond.
     """
     registry = context.registry
     for text in (wish.a, wish.b):

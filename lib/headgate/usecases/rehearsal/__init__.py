@@ -1,1 +1,1 @@
-"""Start a new version on a copy."""
+"""Rehearsals and twin runs: start a new version on copies, or both versions on generated rows."""

@@ -1,4 +1,4 @@
-"""What both versions of a rehearsal of Kafka Streams are started on: topics and their records."""
+"""The topics and records on which a rehearsal of Kafka Streams starts both versions."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from headgate.usecases.rehearsal.read_user_cluster import (
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """`uses_directory` False: its offsets fit no changelog here, so stores are restored.
+    """The topics and records for a start on the rehearsal's broker.
 
-    `seen` is what the user's cluster had, None where none was asked.
+    `uses_directory` is False if the offsets in the state directory don't fit the copied changelogs:
+    then the stores are restored from the changelogs. `seen` is the user's cluster, None without a
+    cluster.
     """
 
     topics: tuple[Wanted, ...]
@@ -37,19 +39,19 @@ class Stage:
     given: tuple[Record, ...] = ()
 
     def committed(self, inputs: Sequence[str]) -> int:
-        """Return the sum of the offsets at which the group goes on in these topics."""
+        """Return the sum of the offsets at which the group continues in these topics."""
         own = (t for t in self.topics if t.name in inputs)
         return sum(o.offset or 0 for t in own for o in t.committed.values())
 
     def with_outputs(self, app: StreamsApplication) -> Stage:
-        """Return it with topics for what else a version writes."""
+        """Return the stage with topics for the other outputs of a version."""
         have = {t.name for t in self.topics}
         lacking = sorted(sinks(app) - have)
         made = (Wanted(n, self._partitions(n), "output") for n in lacking)
         return replace(self, topics=(*self.topics, *made))
 
     def without_input(self) -> Stage:
-        """Return it with topics and changelogs, and nothing to take."""
+        """Return the stage with all topics, but only with records of changelogs."""
         topics = (t if t.role == "changelog" else replace(t, records=()) for t in self.topics)
         return replace(self, topics=tuple(topics), given=())
 
@@ -68,10 +70,10 @@ def stage_of(
     batch: bool,
     given: Sequence[Record] = (),
 ) -> Stage:
-    """Return the topics as the cluster has them, or as the evidence and the directory say.
+    """Return the topics as on the cluster, or as the evidence and the state directory report them.
 
-    An input that the cluster has not is not made: the engine is to say so. `given` records are
-    taken in the place of new ones.
+    An input topic that the cluster doesn't have isn't created, because Kafka Streams must report
+    it. `given` records replace the unread records of the cluster.
     """
     if seen is None:
         topics = tuple(_supposed(app, directory, old, given))

@@ -1,4 +1,4 @@
-"""Inputs from a file, in the place of a cluster's: one JSON object a line."""
+"""Input records from a file, instead of a cluster's: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _EXPECTED = (
 
 
 def given_records(file: Path) -> list[Record]:
-    """Return the records of a file; keys and values are text or base64, and null deletes.
+    """Return the records of a file; keys and values are text or base64, and null is a tombstone.
 
-    Without a partition, the key decides as it does for Java's producer. EvidenceError with the line
-    where one is no such object.
+    Without a partition, the key decides, as for Kafka's Java producer. EvidenceError with the line
+    if it isn't such an object.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()

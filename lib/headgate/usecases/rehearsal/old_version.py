@@ -1,4 +1,4 @@
-"""The old version in a rehearsal of Kafka Streams: what evidence, directory and cluster tell."""
+"""The old version in a rehearsal of Kafka Streams, from evidence, state directory and cluster."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from headgate.usecases.rehearsal.read_user_cluster import UserCluster
 def old_version(
     version: Version | None, directory: StateDirectory, seen: UserCluster | None
 ) -> Version:
-    """Return the old version, completed by the cluster; without evidence what is left is little.
+    """Return the old version, completed by the cluster; without evidence, it has few facts.
 
-    A verdict about a version of which there is no description is `unknown`, by the rules.
+    Without a topology description, the outcome by the rules is `unknown`.
     """
     version = version or _nothing(directory)
     if seen is None or (version.streams is not None and version.streams.internal is not None):
@@ -26,7 +26,7 @@ def old_version(
 
 
 def new_version(version: Version | None, old: Version, seen: UserCluster | None) -> Version:
-    """Return the new version with the partitions of its inputs, as far as they are known."""
+    """Return the new version with the number of partitions of its inputs, if known."""
     version = version or Version(engine=Engine.KAFKA_STREAMS)
     app = version.streams
     if app is None:

@@ -1,4 +1,4 @@
-"""One version in a rehearsal of Kafka Streams: started on a filled broker; what it left there."""
+"""Start one version of a Kafka Streams application on a filled broker, and read what it wrote."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ _LEAD_AWAY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One version: what is started, from which jars, with which settings.
+    """One version: its entry point, jars and settings.
 
-    `arguments` and `env` are of a main class, with {bootstrap}, {state_dir} and {application_id}
-    in them; `settings` are of a topology.
+    `arguments` and `env` are for a main class, with the placeholders {bootstrap}, {state_dir} and
+    {application_id}. `settings` are for a method that returns a topology.
     """
 
     what: EntryPoint
@@ -68,11 +68,11 @@ class Side:
 
     @property
     def is_topology(self) -> bool:
-        """Whether a method gives the topology, and KafkaStreams is made around it."""
+        """Whether a method returns the topology, so that Headgate creates KafkaStreams."""
         return self.what.method is not None
 
     def overridden(self, bootstrap: str, state: Path) -> dict[str, str]:
-        """Return the settings that KafkaStreams gets here: none leads to another cluster."""
+        """Return the settings for KafkaStreams; none of them names another cluster."""
         kept = {k: v for k, v in self.settings.items() if not _leads_away(k)}
         ours = {"bootstrap.servers": bootstrap, "application.id": self.application_id}
         return kept | _OURS | ours | {"state.dir": str(state)}
@@ -80,7 +80,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How a version's start ended, and what it left behind on its broker."""
+    """The result of a version's start, and what it wrote to its broker."""
 
     ran: Ran
     version: Version | None
@@ -90,7 +90,7 @@ class Played:
     after: Mapping[str, Sequence[Record]] = field(default_factory=dict)
 
     def rows(self) -> list[str]:
-        """Return what it wrote as JSON objects of topic, key and value."""
+        """Return the outputs as JSON objects with topic, key and value."""
         return [row(r) for r in self.outputs]
 
 
@@ -104,7 +104,7 @@ def row(record: Record) -> str:
 
 
 def shown(raw: bytes | None) -> str | None:
-    """Return bytes as text where they are text, else in hexadecimal digits."""
+    """Return bytes as text, or in hexadecimal if they aren't printable text."""
     if raw is None:
         return None
     try:
@@ -116,7 +116,7 @@ def shown(raw: bytes | None) -> str | None:
 
 @dataclass(slots=True)
 class Opened:
-    """A version in a JVM that waits for its broker to be filled."""
+    """A version in a JVM, before its broker is filled."""
 
     side: Side
     jvm: StreamsJvm
@@ -134,11 +134,11 @@ def opened(
     seconds: float,
     warm: StreamsJvm | None = None,
 ) -> Iterator[Opened]:
-    """Start the JVM, and learn the topology; a refusal to build it stands in `refused`.
+    """Start the JVM, and get the topology; if it can't be built, `refused` has the causes.
 
-    `warm` is a JVM with the side's classes that serves several topologies, and is not ended.
-    Raises CaptureError for what the entry does wrong, BuildError where its method has not returned
-    after `seconds`. The JVM is gone at the end.
+    `warm` is a JVM with the side's classes that serves several topologies, and that keeps running.
+    Raises CaptureError if the entry point is wrong, BuildError if its method hasn't returned after
+    `seconds`. The JVM ends with the context.
     """
     places = {
         "bootstrap": broker.address,
@@ -172,9 +172,9 @@ def opened(
 
 
 def start_and_wait(found: Opened, broker: RehearsalBroker, seconds: float) -> Ran:
-    """Start the version, wait until it has processed what is there, and stop it.
+    """Start the version, wait until it has processed all records, and stop it.
 
-    CaptureError where its main makes no KafkaStreams.
+    CaptureError if its `main` creates no KafkaStreams.
     """
     if found.refused or found.application is None:
         return Ran(outcome=EngineOutcome.REFUSES, causes=found.refused, stage=StreamsStage.BUILD)
@@ -204,9 +204,9 @@ def _app(found: Opened) -> StreamsApplication:
 
 
 def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int) -> Played:
-    """Start the version on the filled broker, wait for its end, and read what it left.
+    """Start the version on the filled broker, wait for its end, and read what it wrote.
 
-    `committed` is the sum of the inputs' offsets before.
+    `committed` is the sum of the inputs' committed offsets before the start.
     """
     ran = start_and_wait(found, broker, seconds)
     if found.refused or found.application is None:
@@ -229,7 +229,7 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
 
 
 def counted(records: Iterable[Record]) -> tuple[int, tuple[tuple[str, str], ...]]:
-    """Return how many keys live in a changelog, and the first of them with their values."""
+    """Return the number of live keys in a changelog, and the first of them with values."""
     live = live_keys(records)
     found = sorted((shown(key) or "", shown(value) or "") for (_, key), value in live.items())
     return len(found), tuple(found[:_ROWS])

@@ -1,4 +1,4 @@
-"""Make the verdict of Kafka Streams out of what its start did and left behind."""
+"""Derive the outcome of a Kafka Streams rehearsal from the start and from what it wrote."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ALWAYS = (
 
 
 def verdict(side: Side, played: Played, stage: Stage, directory: StateDirectory) -> StreamsVerdict:
-    """Return what the new version's start says, without the old one's and without proofs."""
+    """Return the new version's result, without the old version and the checks of originals."""
     ran = played.ran
     thrown, _, message = ran.causes[0].partition(": ") if ran.causes else ("", "", "")
     has_class = bool(thrown) and " " not in thrown
@@ -50,7 +50,7 @@ def verdict(side: Side, played: Played, stage: Stage, directory: StateDirectory)
 
 
 def compared(new: Played, old: Played) -> OutputDifference:
-    """Compare what both versions wrote for the same records on copies of the same state."""
+    """Compare the outputs of both versions for the same records and copies of the same state."""
     told = EngineVerdict(outcome=old.ran.outcome, error_class=_class(old))
     if {old.ran.outcome, new.ran.outcome} != {EngineOutcome.RESUMES}:
         note = "one version did not finish, so the outputs can't be compared"
@@ -59,7 +59,7 @@ def compared(new: Played, old: Played) -> OutputDifference:
 
 
 def torn(found: StreamsVerdict) -> StreamsVerdict:
-    """Return the verdict on a directory that changed while it was copied: a refusal is none."""
+    """Return a failed start as UNKNOWN, because the directory changed during the copy."""
     if found.outcome is not EngineOutcome.REFUSES:
         return found
     return replace(

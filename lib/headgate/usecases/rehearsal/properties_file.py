@@ -1,4 +1,4 @@
-"""Read a properties file with the settings of Kafka Streams, as Java reads it."""
+"""Read a properties file with settings of Kafka Streams, as Java does."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def read_settings(file: Path) -> dict[str, str]:
-    """Return the settings; EvidenceError where the file can't be read.
+    """Return the settings; EvidenceError if the file can't be read.
 
-    The format is that of `java.util.Properties`: comments, escapes, lines that go on.
+    The format is that of `java.util.Properties`, with comments, escapes and continued lines.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""What a rehearsal of Kafka Streams takes over from the user's cluster: only ever read."""
+"""What a rehearsal of Kafka Streams reads from the user's cluster; it writes nothing there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEPT = ("cleanup.policy", "retention.ms", "retention.bytes", "segment.bytes", "
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What is copied at most: new records of all inputs, records of all changelogs."""
+    """Maximum numbers of copied records: unread ones of all inputs, those of all changelogs."""
 
     records: int = 1000
     changelog: int = 1_000_000
@@ -32,7 +32,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class UserCluster:
-    """The application's part of the cluster at one moment; `names` are of all topics and groups."""
+    """The application's part of the cluster at one time.
+
+    `names` are the names of all topics and of all groups.
+    """
 
     kafka: Kafka
     application_id: str
@@ -44,7 +47,7 @@ class UserCluster:
     wanted: frozenset[str] = field(default_factory=frozenset)
 
     def facts(self) -> dict[str, object]:
-        """Return everything that a rehearsal must leave as it is, by what it is of."""
+        """Return all facts that a rehearsal must not change, by topic and group."""
         found: dict[str, object] = {"topic names": sorted(self.names[0])}
         found |= {"group names": sorted(self.names[1])}
         for name, topic in self.topics.items():
@@ -55,7 +58,7 @@ class UserCluster:
         return found | {f"group {self.application_id}": [self.group.state, members, offsets]}
 
     def as_cluster(self) -> Cluster:
-        """Return it as the rules read a cluster."""
+        """Return the same facts as a cluster for the rules."""
         return Cluster(
             id=self.cluster_id,
             at="",
@@ -66,9 +69,9 @@ class UserCluster:
 
 
 def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = None) -> UserCluster:
-    """Read what concerns the application: its internal topics, inputs, outputs and group.
+    """Read the application's internal topics, inputs, outputs and group.
 
-    `app` is the version to be started; its inputs and outputs come along.
+    `app` is the version to start; its inputs and outputs are read, too.
     """
     committed = read_offsets(kafka, application_id)
     names = frozenset(kafka.partitions())
@@ -79,7 +82,7 @@ def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = Non
 
 
 def look_again(seen: UserCluster) -> UserCluster:
-    """Read the same once more."""
+    """Read the same topics and the group a second time."""
     committed = read_offsets(seen.kafka, seen.application_id)
     names = frozenset(seen.kafka.partitions())
     return _look(seen.kafka, seen.application_id, seen.wanted, committed, names)
@@ -106,7 +109,7 @@ def _look(
 
 
 def proof(before: UserCluster, after: UserCluster) -> ClusterProof:
-    """Return what the two looks prove."""
+    """Return the differences between two reads of the cluster."""
     was, now = before.facts(), after.facts()
     return ClusterProof(
         bootstrap=before.kafka.bootstrap,
@@ -122,10 +125,10 @@ def proof(before: UserCluster, after: UserCluster) -> ClusterProof:
 def copied(
     seen: UserCluster, app: StreamsApplication, bounds: Bounds, *, batch: bool
 ) -> Iterator[Wanted]:
-    """Yield the topics that the rehearsal's broker gets, with their records.
+    """Yield the topics for the rehearsal's broker, with their records.
 
-    `batch` False leaves out what the application has not read yet. RefusedError where changelogs
-    hold more than `bounds` allows.
+    With `batch` False, records that the application hasn't read are left out. RefusedError if
+    changelogs have more records than `bounds` allows.
     """
     changelogs = {n for n in seen.topics if n.endswith("-changelog") and looks_internal(n)}
     _check(seen, changelogs, bounds.changelog)
@@ -144,7 +147,7 @@ def copied(
 
 
 def sources(app: StreamsApplication, names: Collection[str]) -> frozenset[str]:
-    """Return the inputs that a version reads, patterns looked up among `names`."""
+    """Return the input topics of a version; patterns are matched with `names`."""
     found = {t for s in app.sources for t in s.topics}
     for source in app.sources:
         if source.pattern:
@@ -153,7 +156,7 @@ def sources(app: StreamsApplication, names: Collection[str]) -> frozenset[str]:
 
 
 def sinks(app: StreamsApplication) -> frozenset[str]:
-    """Return the topics that a version writes by name."""
+    """Return the output topics that a version names."""
     return frozenset(s.topic for s in app.sinks if s.topic)
 
 

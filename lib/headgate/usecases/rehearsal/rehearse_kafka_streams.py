@@ -1,4 +1,4 @@
-"""Rehearse an upgrade of Kafka Streams: start the jar on copies, and see what the engine does."""
+"""Rehearse an upgrade of Kafka Streams: start the new jar on copies, and report what happens."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NEEDED = ("{bootstrap}", "{state_dir}")
 
 @dataclass(frozen=True, slots=True)
 class StreamsRehearsal:
-    """What the rules say, what Kafka Streams did, and whether they agree."""
+    """The outcome by the rules, what Kafka Streams did, and whether both agree."""
 
     report: Report
     engine: StreamsVerdict
@@ -59,9 +59,10 @@ class StreamsRehearsal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsOptions:
-    """How a rehearsal is run; see `docs/rehearsal.md`. `seconds` are for each version's batch.
+    """Options of a rehearsal: see `docs/rehearsal.md`. `seconds` limits each version.
 
-    `offline` leaves the configured cluster out; `records` is a file of inputs in its place.
+    With `offline`, the configured cluster isn't used. `records` is a file with input records
+    instead.
     """
 
     application_id: str | None = None
@@ -79,7 +80,7 @@ class StreamsOptions:
     scratch: Path | None = None
 
     def side(self, text: str, jars: Sequence[Path], application_id: str) -> Side:
-        """Return the version that `text` names; CaptureError where it can't be started safely."""
+        """Return the version that `text` names; CaptureError if it can't be started safely."""
         what = entry(text)
         if what is None:
             raise CaptureError(
@@ -114,14 +115,14 @@ def rehearse_streams(
     options: StreamsOptions,
     say: Say = lambda _: None,
 ) -> StreamsRehearsal:
-    """Start `after` on a copy of the state directory and a broker of its own, for one batch.
+    """Start `after` on a copy of the state directory and on a separate broker, for one batch.
 
-    `after` is `CLASS#method` or `CLASS`; `before` is that, too, where `before_jars` are given, else
-    evidence of the old version. An old version that can be started runs on the same input, and
-    outputs are compared. The directory and the configured cluster are only read: no group is
-    joined and nothing is written. Raises EvidenceError where the directory is none, CaptureError
-    for what an entry did wrong, RefusedError where bounds are exceeded or the application left its
-    broker, UnreachableError where a broker does not answer.
+    `after` is `CLASS#method` or `CLASS`. With `before_jars`, `before` is such an entry point, too,
+    and the old version runs on the same input, to compare the outputs. Otherwise `before` is
+    evidence of the old version. Headgate only reads the directory and the configured cluster: it
+    joins no group and writes nothing. Raises EvidenceError if the directory isn't a state
+    directory, CaptureError if an entry point is wrong, RefusedError if a limit is exceeded or the
+    application connected to another broker, UnreachableError if a broker doesn't respond.
     """
     directory = read_state_directory(state_dir, options.application_id)
     new = options.side(after, options.jars, directory.application_id)
@@ -177,7 +178,7 @@ class _Play:
     def first(
         self, new: Side, staged: Callable[[StreamsApplication], Stage], old: Side | None
     ) -> tuple[Played, Stage | None]:
-        """Start the new version on what `staged` makes; no stage where it has no topology."""
+        """Start the new version on the topics of `staged`; the stage is None without a topology."""
         with self._broker("after", new) as (broker, state, found):
             if found.version is None or found.version.streams is None:
                 # Refused before it was built, or by main before it made a client.
@@ -192,7 +193,7 @@ class _Play:
             return self._played(new, broker, state, found, stage), stage
 
     def again(self, old: Side, stage: Stage) -> Played:
-        """Start the old version on the same."""
+        """Start the old version on the same topics and records."""
         with self._broker("before", old) as (broker, state, found):
             app = found.version.streams if found.version else None
             stage = stage.with_outputs(app) if app else stage

@@ -1,4 +1,4 @@
-"""Rehearse a restart: start the new version on a copy of the checkpoint and see what Spark does."""
+"""Rehearse a restart: start the new version on a copy of the checkpoint, and report the outcome."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FILES = 200
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What the rules say, what the engine did, and whether they agree."""
+    """The outcome by the rules, what Spark did, and whether both agree."""
 
     report: Report
     engine: EngineVerdict
@@ -57,7 +57,7 @@ class Rehearsal:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A copy that the new version was tried on, and the last batch committed before that."""
+    """A copy that the new version has changed, and the last committed batch before that."""
 
     copy: Path
     last_commit: int | None
@@ -65,7 +65,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a rehearsal is run; see `docs/rehearsal.md`. `seconds` are for each version's batch."""
+    """Options of a rehearsal: see `docs/rehearsal.md`. `seconds` limits each version."""
 
     batch: str = "real"
     batches: int = 1
@@ -78,7 +78,7 @@ class Options:
     scratch: Path | None = None
 
     def wish(self, given: Given | None = None, touched: Touched | None = None) -> RehearsalRequest:
-        """Return what one start may do, and where else it is started afterwards."""
+        """Return the request for one start, and for a later start on the `touched` copy."""
         return RehearsalRequest(
             batch="given" if given else self.batch,
             given=given,
@@ -104,14 +104,14 @@ def rehearse(
     say: Say = lambda _: None,
     cancelled: Cancelled = lambda: False,
 ) -> Rehearsal:
-    """Start `after` on a copy of the checkpoint, for one batch whose output goes nowhere else.
+    """Start `after` on a copy of the checkpoint, for one batch without writing to the real sink.
 
-    `after` and `before` are `module:function`; with the old version both run on the same input and
-    their output is compared, and the old one is started once more on the copy that the new one
-    touched: whether there is a way back. The original is only read, and a hash over all its files
-    is taken before and after. Raises EvidenceError where there is no checkpoint, CaptureError for
-    what a function did wrong, RefusedError for want of room, UnreachableError where Spark does not
-    answer, RunCancelledError soon after `cancelled` says so.
+    `after` and `before` are `module:function`. With `before`, both versions run on the same input,
+    and their outputs are compared. Then the old version also starts on the copy that the new
+    version has changed, to test a rollback. The original is only read, and hashed before and after.
+    Raises EvidenceError if there is no checkpoint, CaptureError if a function fails, RefusedError
+    if there is not enough disk space, UnreachableError if Spark doesn't respond, RunCancelledError
+    soon after `cancelled` returns True.
     """
     options = options or Options()
     for function in filter(None, (after, before)):

@@ -1,11 +1,11 @@
 """Twin run: start both versions of a Kafka Streams application on the same records, and compare.
 
-Each start has a JVM of its own. What must not meet has a broker of its own, with the same topics:
+Each start has a separate JVM. Each of these worlds has a separate broker with the same topics:
 
-    restart   the old version over A, then the new one over B, in its place
-    scratch   the new version over A, then over B
-    again     the same once more; only if the outputs of restart and scratch differ
-    bare      the new version over B, at the old one's offsets, without state; only then, too
+    restart   the old version on the records A, then the new version on B, in its place
+    scratch   the new version on A, then on B
+    again     repeats scratch; only if the outputs of restart and scratch differ
+    bare      the new version on B, at the old version's offsets, without state; as again
 """
 
 from __future__ import annotations
@@ -66,10 +66,11 @@ _ORDERED = {
 
 @dataclass(frozen=True, slots=True)
 class StreamsTwin:
-    """What rules and engine say of both versions together, and what Kafka Streams did with them.
+    """The findings and outcome of rules and twin run together, and what Kafka Streams did.
 
-    `again` is a second run with other records, `lowered` are questions of rules that both answered.
-    `plans` are both descriptions, `hints` what records were made from: types by topic.
+    `again` is a second run with other records. `lowered` are questions of rules that both runs
+    answered. `plans` are both descriptions. `hints` are the types from which records were
+    generated, by topic.
     """
 
     report: Report
@@ -84,9 +85,10 @@ class StreamsTwin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsTwinOptions:
-    """How a twin run is made; `rows` are written to each input topic, `seconds` for each start.
+    """Options of a twin run; `rows` are written to each input topic, `seconds` limits each start.
 
-    `serdes` are KEY:VALUE by topic, `samples` files of records to take keys and values from.
+    `serdes` are KEY:VALUE by topic. `samples` are files with records whose keys and values are
+    used.
     """
 
     rows: int = 674
@@ -99,7 +101,7 @@ class StreamsTwinOptions:
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """A broker and a JVM with the classes of both versions, by the name of a world."""
+    """A broker and a JVM with the classes of both versions, by the name of the world."""
 
     broker: Callable[[str], RehearsalBroker]
     jvm: Callable[[str], StreamsJvm]
@@ -113,12 +115,13 @@ def run_streams_twin(
     say: Say = lambda _: None,
     servers: Servers | None = None,
 ) -> StreamsTwin:
-    """Return the verdict on `after` as the next version of `before`.
+    """Return the outcome of a twin run with `after` as the next version of `before`.
 
-    No cluster is reached, nothing is written outside a scratch folder. `servers` run already: many
-    small runs share them, and none of those is repeated. A version whose code fails or does not
-    return is UNKNOWN. CaptureError if there is no such method or if nothing says what to generate,
-    RefusedError if it left its broker, UnreachableError if a broker does not answer.
+    Headgate connects to no cluster, and writes only to a scratch folder. `servers` already run:
+    many small twin runs share them, and none of these runs is repeated. If a version's code fails
+    or doesn't return, the outcome is UNKNOWN. CaptureError if a method doesn't exist, or if
+    Headgate can't tell what to generate, RefusedError if a version connected to another broker,
+    UnreachableError if a broker doesn't respond.
     """
     options = options or StreamsTwinOptions()
     verdict, versions, plans = _once(before, after, options, say, servers)
@@ -231,7 +234,7 @@ class _Trial:
         self.release = ""
 
     def run(self) -> StreamsExperiment:
-        """Make the starts, as many as are needed."""
+        """Start the versions, as often as necessary, and return the outcome."""
         self._say("starting two local brokers: one for the restart, one for the run from scratch")
         with ThreadPoolExecutor(2) as pool:
             restart, scratch = pool.map(self._rooms.world, ("restart", "scratch"))

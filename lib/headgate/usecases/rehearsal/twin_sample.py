@@ -1,4 +1,4 @@
-"""Samples of real rows for a twin run: from files, or from a pipeline's Kafka topics."""
+"""Samples of real rows for a twin run, from files or from a pipeline's Kafka topics."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MOST_ROWS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SampleWish:
-    """Where sampled rows come from: files (`FILE` or `SOURCE=FILE`), and a pipeline's topics.
+    """Where sampled rows come from: files (`FILE` or `SOURCE=FILE`), or a pipeline's topics.
 
-    `records` are read at most of the end of each partition.
+    At most the newest `records` of each partition are read.
     """
 
     files: tuple[str, ...] = ()
@@ -35,11 +35,11 @@ class SampleWish:
 def sampled_rows(
     wish: SampleWish, sources: Sequence[Mapping[str, Any]], context: Context | None
 ) -> dict[str, Rows]:
-    """Return rows by the folder of their source; nothing is written and no group is joined.
+    """Return sampled rows by the folder of their source.
 
-    `sources` are those of the old version: `folder`, `kind`, `location`, `schema`. EvidenceError
-    says which file can't be read or fits no source, NotFoundError that there is no such pipeline,
-    UnreachableError that Kafka did not answer.
+    Headgate joins no group and writes nothing. `sources` are those of the old version: `folder`,
+    `kind`, `location`, `schema`. EvidenceError if a file can't be read or fits no source,
+    NotFoundError if the pipeline isn't registered, UnreachableError if Kafka doesn't respond.
     """
     found: dict[str, Rows] = {}
     for text in wish.files:

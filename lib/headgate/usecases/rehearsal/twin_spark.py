@@ -1,4 +1,4 @@
-"""Twin run: start both versions of a query on the same generated rows, and compare what they do."""
+"""Twin run: start both versions of a query on the same generated rows, and compare the results."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ PREFIX = "headgate-twin-"
 
 @dataclass(frozen=True, slots=True)
 class TwinRun:
-    """What rules and engine say of both versions together, and what Spark did with them.
+    """The findings and outcome of rules and twin run together, and what Spark did.
 
     `lowered` are findings of rules whose outcome two runs with different rows refuted. `plans` are
-    the texts of both versions' plans, `hints` what rows were generated from.
+    the texts of both versions' plans. `hints` are what rows were generated from.
     """
 
     report: Report
@@ -55,7 +55,10 @@ class TwinRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinOptions:
-    """How a twin run is made; `rows` are generated for each streaming source, `seconds` for all."""
+    """Options of a twin run; `rows` are generated for each streaming source.
+
+    `seconds` is the timeout of the whole run.
+    """
 
     rows: int = USUAL_ROWS
     seed: int = 7
@@ -76,12 +79,12 @@ def run_twin(
     cancelled: Callable[[], bool] = lambda: False,
     processes: tuple[TwinProcess, TwinProcess] | None = None,
 ) -> TwinRun:
-    """Return the verdict on `after` as the next version of `before`, both `module:function`.
+    """Return the outcome of a twin run with `after` as the next version of `before`.
 
-    No source is read, nothing is written outside a scratch folder. `processes` are two Sparks that
-    have served before: many small runs share them. A function that fails or doesn't return is
-    UNKNOWN. CaptureError if there is no such function, UnreachableError if a version's process
-    ended or did not answer in time.
+    Both are `module:function`. Headgate reads no source, and writes only to a scratch folder.
+    `processes` are two Spark processes that already run: many small twin runs share them. If a
+    function fails or doesn't return, the outcome is UNKNOWN. CaptureError if a function doesn't
+    exist, UnreachableError if a version's process ended, or didn't respond in time.
     """
     options = options or TwinOptions()
     with scratch_folder(PREFIX, options.scratch) as folder, contextlib.ExitStack() as stack:
@@ -117,7 +120,7 @@ class _Run:
     begun: float = field(default_factory=time.monotonic)
 
     def result(self) -> TwinRun:
-        """Run it all, and read both versions as they were recorded before their start."""
+        """Run both versions, and read the versions that were captured before their start."""
         folder = self.folder / "first"
         trial = self._trial(folder, self.options.seed)
         try:

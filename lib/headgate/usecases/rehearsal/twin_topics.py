@@ -1,4 +1,4 @@
-"""What both versions of a twin run of Kafka Streams are given: input topics and their records."""
+"""The input topics of a twin run of Kafka Streams, and their records."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Apps = tuple[StreamsApplication, StreamsApplication]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The topics that both versions read from outside; `outputs` are those they write by name."""
+    """The input topics of both versions; `outputs` are the output topics that they name."""
 
     topics: tuple[TopicRows, ...]
     outputs: frozenset[str]
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the input topics' names."""
+        """The names of the input topics."""
         return frozenset(t.name for t in self.topics)
 
     def feed(self, sides: Sequence[Side], *, rows: int, seed: int) -> RecordFeed:
-        """Return their records, with what the code of both sides compares keys and values with."""
+        """Return the records; they include constant strings of the code of both sides."""
         words = words_of(c for side in sides for c in class_files(side.jars, side.what.type))
         return make_records(self.topics, rows=rows, seed=seed, literals=words)
 
@@ -41,10 +41,10 @@ class Inputs:
 def inputs_of(
     apps: Apps, sides: Sequence[Side], serdes: Mapping[str, str], sample: Sequence[Record]
 ) -> Inputs:
-    """Return the topics that either version reads and neither writes, and how to fill them.
+    """Return the topics that a version reads and neither version writes, and how to fill them.
 
-    `serdes` are KEY:VALUE by topic. A topic without an own entry has the default serdes of the
-    settings. CaptureError if there is no topic, or nothing says what its records look like.
+    `serdes` are KEY:VALUE by topic. A topic without an entry has the default serdes of the
+    settings. CaptureError if there is no topic, or if the format of its records is unknown.
     """
     choice = _Choice(apps, sides, serdes, sample)
     topics = tuple(choice.rows(name) for name in sorted(choice.names()))

@@ -1,4 +1,4 @@
-"""The runs of one twin experiment: both versions over A, then the new one over B, on two ways."""
+"""One twin experiment: the old version on rows A, then the new version on B, in two ways."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _FIRST_FILE = 1_700_000_000
 
 @dataclass(frozen=True, slots=True)
 class TrialWish:
-    """What rows an experiment runs on: `rows` for each streaming source, drawn from `seed`.
+    """The rows of an experiment: `rows` for each streaming source, generated from `seed`.
 
-    `sample` returns sampled rows by folder for sources (`folder`, `kind`, `location`, `schema`).
+    `sample` returns sampled rows by the folder of their source (`folder`, `kind`, `location`,
+    `schema`).
     """
 
     rows: int
@@ -41,7 +42,7 @@ class TrialWish:
 
 
 class Trial:
-    """The runs of one experiment, in the order of the procedure."""
+    """The runs of one experiment, in their order."""
 
     def __init__(
         self, versions: tuple[TwinVersion, TwinVersion], folder: Path, wish: TrialWish, say: Say
@@ -55,7 +56,7 @@ class Trial:
         self.origins: Origins | None = None
 
     def verdict(self) -> TwinVerdict:
-        """Run the experiment; BuildError for what a version's function did wrong."""
+        """Run the experiment; BuildError if a version's function fails."""
         builds = self.old.build(), self.new.build()
         studies = [build() for build in builds]
         same = self._equivalence(studies)

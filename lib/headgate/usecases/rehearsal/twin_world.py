@@ -1,4 +1,4 @@
-"""One broker of a twin run of Kafka Streams, with one line of starts that follow each other."""
+"""One broker in a twin run of Kafka Streams, and the starts on it, one after the other."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _HOW: Mapping[EngineOutcome, How] = {
 
 @dataclass(slots=True)
 class World:
-    """`there` are topics of earlier runs; `read` is up to where outputs and changelogs were read.
+    """One broker with its state directory.
 
-    `is_sampled`: errors in a task may quote values that nobody may see.
+    `there` are topics of earlier runs. Outputs and changelogs were read up to the offsets in
+    `read`. `is_sampled`: error messages of a task may contain sampled values, so they aren't shown.
     """
 
     name: str
@@ -52,7 +53,7 @@ class World:
         records: Sequence[Made],
         offsets: Mapping[TopicPart, int] | None = None,
     ) -> None:
-        """Make the topics, write records, and set where the group starts."""
+        """Create the topics, write records, and set the group's first offsets."""
         self.inputs = inputs.names
         written = _records(records)
         outside = [Wanted(name, 1, "output") for name in sorted(inputs.outputs)]
@@ -73,7 +74,7 @@ class World:
         self.broker.write_input([Wanted(t, 0, "") for t in self.inputs], _records(records))
 
     def left(self, group: str, ran: Ran) -> Start:
-        """Return what a start wrote since the last one, and the stores as they are now."""
+        """Return what a start wrote since the last call, and the current content of the stores."""
         names = set(self.broker.kafka.partitions()) - self.there - self.inputs
         internal = {n for n in names if n.startswith(f"{group}-") and looks_internal(n)}
         outputs = {n for n in names - internal if not n.startswith("__")}

@@ -1,1 +1,1 @@
-"""Plans and what they cost."""
+"""Make plans, and estimate their costs."""

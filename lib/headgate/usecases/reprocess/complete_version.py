@@ -1,4 +1,4 @@
-"""What is known of a running query, completed by what was captured of its code."""
+"""Complete the observed version of a running query with the capture of its code."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def complete_version(store: Store | SqliteReader, pipeline: str) -> Version | None:
-    """Return what was observed last; what a checkpoint can't show is that of the newest capture.
+    """Return the version that was observed last, with the facts that only the newest capture has.
 
-    A checkpoint has neither the sink nor the options of sources. A capture that reads other topics
-    is of another query, and adds nothing.
+    A checkpoint shows neither the sink nor the options of sources. A capture that reads other
+    topics belongs to another query, so it isn't used.
     """
     version = store.versions.running(pipeline)
     if version is None or version.streams is not None:

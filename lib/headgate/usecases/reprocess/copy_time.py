@@ -1,4 +1,4 @@
-"""How long the copy of a remote checkpoint takes, told from copies that earlier runs have made."""
+"""Estimate how long the copy of a remote checkpoint takes, from copies in earlier runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class _Copied:
 
 
 def with_copy_time(context: Context, plan: Plan) -> Plan:
-    """Return the plan with how long its copy takes, or why nobody knows; others as they are."""
+    """Return the plan with the duration of its copy, or why it is unknown.
+
+    Plans without a copy are returned unchanged.
+    """
     copies = [s.details() for s in plan.steps if s.action == _COPY]
     if not copies or not plan.can_apply or copies[0].get("bytes") is None:
         return plan

@@ -1,6 +1,6 @@
-"""Estimate what a plan costs: bytes to reprocess, duration, and who gets duplicates.
+"""Estimate what a plan costs: bytes to reprocess, duration, and consumers that get duplicates.
 
-Nothing here refuses a plan: what can't be found out is said to be unknown, with the reason.
+An estimate never blocks a plan: if a cost is unknown, the plan says so, with the reason.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _MUCH = 4
 def with_costs(
     context: Context, plan: Plan, *, landscape: Callable[[], Landscape] | None = None
 ) -> Plan:
-    """Return the plan with the measured part of its impact; a plan without steps costs nothing.
+    """Return the plan with the measured part of its impact; a plan without steps has no costs.
 
-    `landscape` is asked for one that is there already; else Kafka is read for it.
+    `landscape` returns a landscape that already exists; without it, Kafka is read.
     """
     pipeline = context.registry.pipeline(plan.pipeline) if plan.pipeline else None
     if not plan.steps or pipeline is None:
@@ -108,11 +108,11 @@ def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
 
 
 def rates_of(batches: Sequence[BatchProgress]) -> Rates | None:
-    """Return the rates of the largest batches, None where too few had records.
+    """Return the rates of the largest batches, None if too few batches had records.
 
-    A batch of the few records that have just arrived tells how fast they come, not how fast the
-    query reads. What arrives is the median over all batches. Rows that several sources read in a
-    batch are added up; rows of other sources than Kafka count.
+    A small batch of new records shows how fast records arrive, not how fast the query can read. So
+    the read rate comes from the largest batches, and the arrival rate is the median of all batches.
+    The rows of all sources of a batch count, also of sources other than Kafka.
     """
     reading = sorted((b for b in batches if _rate(b, "processed_rows_per_second")), key=_rows)
     if len(reading) < _ENOUGH:

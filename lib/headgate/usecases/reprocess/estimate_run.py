@@ -1,4 +1,4 @@
-"""Estimate how many records a run processes and when it ends, from earlier runs of its kind."""
+"""Estimate how many records a run processes and how long it takes, from earlier similar runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SPREAD = 0.25
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """One earlier run: seconds in all, and records per second while it processed."""
+    """One earlier run: its duration in seconds, and its records per second while it processed."""
 
     records: int
     seconds: float
@@ -35,7 +35,7 @@ class PastRun:
 
     @property
     def startup(self) -> float:
-        """Seconds that the records don't explain."""
+        """The part of the duration that the records don't explain, in seconds."""
         return max(self.seconds - self.records / self.rate, 0.0)
 
 
@@ -43,7 +43,7 @@ _NO_RECORDS = "records: the plan doesn't show how many records are unread"
 
 
 def estimate_plan(context: Context, plan: Plan) -> Estimate:
-    """Return the estimate of a plan that has its measured costs (`with_costs`)."""
+    """Return the estimate of a plan; `with_costs` must have measured its costs before."""
     unread = _unread(plan)
     records = unread if plan.scenario in PROCESSING else again(plan.impact)
     if not plan.steps:
@@ -65,9 +65,9 @@ def estimate_plan(context: Context, plan: Plan) -> Estimate:
 
 
 def with_estimate(context: Context, plan: Plan) -> Plan:
-    """Return the plan with its estimate if the run itself processes records, else as it is.
+    """Return the plan with its estimate if the run itself processes records, else unchanged.
 
-    An estimate that was stored stays: it was made before.
+    An estimate that the plan already has isn't replaced.
     """
     if plan.scenario not in PROCESSING or not plan.steps or ESTIMATE in plan.impact:
         return plan
@@ -152,7 +152,7 @@ def _is_limited(store: Store, row: Any) -> bool:
 
 
 def past_run(store: Store, row: RunRow | Any) -> PastRun | None:
-    """Return what a finished run shows; None if it has not counted at least twice."""
+    """Return the facts of a finished run; None if its progress was recorded less than twice."""
     took = seconds_of(row)
     counts = [c for c in store.progress.of(row.id) if c.unit == _RECORDS and c.done]
     if took is None or not counts:

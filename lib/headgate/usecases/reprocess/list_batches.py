@@ -17,11 +17,11 @@ from headgate.usecases.context import Context, needs_file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRow:
-    """A batch that both logs hold; times are ISO 8601 in UTC, None where no log says them.
+    """A batch in both logs; times are ISO 8601 in UTC, None if no log has them.
 
-    `records` are how many offsets of each Kafka topic it went over (gaps of compaction and of
-    transactions count). None where the batch before it is not in the logs any more, and for a query
-    that reads no topic.
+    `records` are the offsets that it read in each Kafka topic, including offsets without a record
+    (compaction, transactions). None if the logs no longer have the batch before it, or if the query
+    reads no topic.
     """
 
     number: int
@@ -32,15 +32,15 @@ class BatchRow:
 
     @property
     def total(self) -> int | None:
-        """How many records it read in all."""
+        """The number of records that the batch read in all topics."""
         return None if self.records is None else sum(self.records.values())
 
 
 def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
-    """Return the batches that the query's checkpoint holds, newest first.
+    """Return the batches that the query's checkpoint has, newest first.
 
-    NotFoundError where the pipeline is not registered, ScenarioError where it has no checkpoint,
-    EvidenceError or UnreachableError where that can't be read.
+    NotFoundError if the pipeline isn't registered, ScenarioError if it has no checkpoint,
+    EvidenceError or UnreachableError if the checkpoint can't be read.
     """
     needs_file(context)
     found = context.registered(pipeline)
@@ -59,7 +59,7 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
 
 
 def batch_rows(batches: Iterable[LoggedBatch]) -> tuple[BatchRow, ...]:
-    """Return a row for each batch, newest first, from where it and the one before it ended."""
+    """Return a row for each batch, newest first, with the difference to the batch before it."""
     ordered = sorted(batches, key=lambda batch: batch.number)
     rows = [_row(batch, None) for batch in ordered[:1]]
     rows += [_row(batch, _between(before, batch)) for before, batch in pairwise(ordered)]

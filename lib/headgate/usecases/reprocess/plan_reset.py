@@ -1,4 +1,4 @@
-"""Plan a reset of a Kafka Streams application that need not be registered anywhere."""
+"""Plan a reset of a Kafka Streams application that needn't be registered."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ _SQLITE = "sqlite:///"
 def plan_reset(
     context: Context, application: str, options: Mapping[str, Any], *, previewed: bool = True
 ) -> Plan:
-    """Return the plan, with or without blockers; nothing is changed.
+    """Return the plan, also if it is blocked; nothing changes.
 
-    A preview asks the store only where there is one, for stored topologies and other runs.
-    ScenarioError, EvidenceError or NotFoundError name the option that is wrong, UnreachableError
-    is Kafka's silence.
+    If there is a store, it is read for stored topologies and other runs. ScenarioError,
+    EvidenceError or NotFoundError name the wrong option; UnreachableError if Kafka doesn't respond.
     """
     if not application.strip():
         raise ScenarioError("--application-id: expected an id, found none")

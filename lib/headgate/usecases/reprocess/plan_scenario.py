@@ -24,10 +24,10 @@ from headgate.usecases.reprocess.rebuild_plan import fresh_plan
 def plan_scenario(
     context: Context, scenario: str, pipeline: str, options: Mapping[str, Any] | None = None
 ) -> Plan:
-    """Return the plan, with or without blockers; nothing is changed.
+    """Return the plan, also if it is blocked; nothing changes.
 
-    Options that name a file are read here. ScenarioError (also of such a file), NotFoundError (the
-    pipeline) or UnreachableError (Kafka, the store).
+    Options that name a file are read here. Raises ScenarioError (also about such a file),
+    NotFoundError (pipeline) or UnreachableError (Kafka, store).
     """
     needs_file(context)
     answers = with_rows(SCENARIOS.get(scenario), options or {})
@@ -40,7 +40,7 @@ def plan_scenario(
 
 
 def with_rows(declared: Scenario | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answers with the rows of a file in the place of its name."""
+    """Return the options with the rows of a file instead of its name."""
     answers = {name.replace("_", "-"): value for name, value in options.items()}
     if declared is None:
         return answers

@@ -1,4 +1,4 @@
-"""Build plans from cluster state and store: for a preview, and again before a run starts."""
+"""Build plans from cluster state and store: for a preview, and a second time before a run."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def fresh_plan(
     *,
     but: str | None = None,
 ) -> Plan:
-    """Return the scenario's plan, refused where another run is active on the same resource.
+    """Return the scenario's plan, blocked if another run is active on the same resource.
 
-    `but` is the run that the plan is for.
+    `but` is the run of this plan, which doesn't block it.
     """
     version, others = known_versions(store, inspector, scenario, pipeline)
     unread: list[str] = []
@@ -98,7 +98,7 @@ def _strange_checkpoints(
 
 
 def strange_checkpoint(inspector: Inspector, name: str, version: Version | None) -> tuple[str, ...]:
-    """Return why the registered checkpoint is another query's; empty if nothing says so."""
+    """Return why the registered checkpoint is another query's; empty if nothing shows this."""
     pipeline = inspector.processes.registered(name)
     if pipeline is None or not pipeline.checkpoint:
         return ()
@@ -117,7 +117,10 @@ def strange_checkpoint(inspector: Inspector, name: str, version: Version | None)
 
 
 def described(inspector: Inspector, pipeline: str) -> tuple[Version | None, list[str]]:
-    """Return what registered evidence says of a pipeline that nobody captured, or why nothing."""
+    """Return the version in a pipeline's registered evidence, or why it can't be read.
+
+    Used if no version of the pipeline is stored.
+    """
     try:
         return inspector.evidence.described(pipeline), []
     except HeadgateError as error:
@@ -147,10 +150,10 @@ def _known(store: Store | SqliteReader, pipeline: Pipeline | None) -> LastPositi
 def known_versions(
     store: Store | SqliteReader, inspector: Inspector, scenario: str, pipeline: str
 ) -> tuple[Version | None, dict[str, Version]]:
-    """Return the pipeline's newest version, and of a Kafka Streams application all others', too.
+    """Return the pipeline's newest version; for Kafka Streams, also the versions of all others.
 
-    What a worker observes is a checkpoint, which doesn't show the sink: the capture does.
-    A reset names an application id: of what is registered, any pipeline may have that.
+    A worker observes a checkpoint, which doesn't show the sink; a capture does. For a reset,
+    `pipeline` is an application id, which any registered pipeline may have.
     """
     registered = inspector.processes.registered(pipeline)
     if registered is None or registered.engine is not Engine.KAFKA_STREAMS:
@@ -167,7 +170,7 @@ def known_versions(
 def undo_plan(
     store: Store | SqliteReader, inspector: Inspector, run: str, *, but: str | None = None
 ) -> Plan:
-    """Return the plan that takes a run back; `but` is the undo's own run."""
+    """Return the plan that rolls a run back; `but` is the run of the undo itself."""
     # Imported here: hardly a plan is an undo.
     from headgate.reprocess.execution.undo import Past, build_undo
 
@@ -185,9 +188,9 @@ def undo_plan(
 def approved_now(
     store: Store | SqliteReader, inspector: Inspector, plan: Plan, *, but: str | None = None
 ) -> Plan:
-    """Return the plan built anew.
+    """Return the plan, built from the current state.
 
-    RefusedError where it may not run, StalePlanError with what moved.
+    RefusedError if it is blocked, StalePlanError with the differences.
     """
     if plan.scenario == UNDO:
         now = undo_plan(store, inspector, plan.options["run"], but=but)
@@ -240,9 +243,9 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
 
 
 def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = None) -> list[str]:
-    """Return which later runs on the same group or checkpoint did something that still stands.
+    """Return a sentence for each later run on the same group or checkpoint whose changes remain.
 
-    An undo counts only against another undo of the same run.
+    An undo counts only for another undo of the same run.
     """
     resources = store.runs.resources(row.id)
     others = {r.id: r for name in resources for r in store.runs.touching(name)}
@@ -255,20 +258,20 @@ def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = N
 
 
 def undo_begun(store: Store | SqliteReader, run: str) -> list[str]:
-    """Return which undos of the run began to put things back, also ones that failed at it."""
+    """Return the undos of the run that have changed something, also those that failed."""
     return [r.id for r in store.runs.list(RunFilter(undo_of=run)) if has_effect(store, r.id)]
 
 
 def has_effect(store: Store | SqliteReader, run: str) -> bool:
-    """Return whether a run did something that is not undone."""
+    """Return whether a run has changed something that wasn't undone."""
     records = step_records(store.journal.entries(run)).values()
     return any(r.begun and r.state.may_have_effect for r in records)
 
 
 def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[RunFacts, ...]:
-    """Return the runs that stopped part-way on one of the resources and are not undone.
+    """Return the runs that stopped halfway on one of the resources, and weren't undone.
 
-    Runs before the newest bounded run are not among them: it continued where they ended.
+    Runs before the newest bounded run don't count, because it continued where they ended.
     """
     found: dict[str, RunFacts] = {}
     for name in resources:
@@ -295,6 +298,6 @@ def _half_done(store: Store | SqliteReader, plan: Plan, row: RunFacts) -> str:
 
 
 def shared_words(store: Store | SqliteReader, resources: Iterable[str], run: str) -> str:
-    """Return those of the resources that a run touches, too: `checkpoint /data/c, topic orders`."""
+    """Return the resources that a run also uses, as text: `checkpoint /data/c, topic orders`."""
     touched = store.runs.resources(run)
     return name_list(name.replace(":", " ", 1) for name in {*resources} if name in touched)

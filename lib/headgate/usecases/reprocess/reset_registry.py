@@ -1,7 +1,7 @@
-"""The registry of a reset: its pipeline and its cluster are made from what the command was given.
+"""The registry for a reset: pipeline and cluster come from the options of the command.
 
-The plan keeps the address and the name of the settings' file, never what is in it: it may hold
-secrets, and is read anew.
+The plan stores the address and the name of the settings file, but never its content, because that
+may contain secrets. The file is read again before the run.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ DEFAULT = "localhost:9092"
 
 
 def reset_registry(registry: Registry, application: str, options: Mapping[str, Any]) -> Registry:
-    """Return the registry with one pipeline more: the application, without any command.
+    """Return the registry with the application as another pipeline, without commands.
 
-    Without an address it is the configured cluster, else Kafka's default. NotFoundError where the
-    file of settings can't be read, ParseError where it is wrong.
+    Without an address, the configured cluster is used, else Kafka's default address. NotFoundError
+    if the settings file can't be read, ParseError if it has an error.
     """
     made = Pipeline(name=application, engine=Engine.KAFKA_STREAMS, group=application)
     others = tuple(p for p in registry.pipelines if p.name != application)
@@ -48,7 +48,7 @@ def _known(registry: Registry, address: str | None) -> dict[str, str]:
 
 
 def registry_of(registry: Registry, store: Store | SqliteReader, plan: Plan) -> Registry:
-    """Return the registry that a plan is carried out in: a reset's, or an undo's of one."""
+    """Return the registry in which a plan is executed: for a reset or its undo, the reset's."""
     while plan.scenario == UNDO:
         run = plan.options["run"]
         plan = load_plan(store.runs.get(run).plan, source=f"run {run}")

@@ -1,4 +1,4 @@
-"""Say for one pipeline which conditions of a scenario are met, without building its plan."""
+"""Find out which conditions of a scenario a pipeline meets, without building the plan."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from headgate.usecases.evidence.read_evidence import read_evidence
 
 
 def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
-    """Return what the registry, the store and a local checkpoint say of a pipeline.
+    """Return the facts about a pipeline from the registry, the store and a local checkpoint.
 
-    A remote checkpoint isn't read: that takes as long as a plan.
+    A remote checkpoint isn't read, because this takes as long as a plan.
     """
     with closing(open_store(context.store_url)) as store:
         version = store.versions.newest(pipeline.name)
@@ -45,6 +45,6 @@ def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
 
 
 def answered(scenario: Scenario, facts: Facts) -> tuple[Answered, ...]:
-    """Return the state of each condition that the pipeline has a use for, in their order."""
+    """Return the state of each condition that applies to the pipeline, in their order."""
     asked = (c.ask(facts) for c in scenario.support[facts.pipeline.engine].conditions)
     return tuple(found for found in asked if found is not None)

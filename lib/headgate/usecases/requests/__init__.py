@@ -1,1 +1,1 @@
-"""Ask for a run, decide, list."""
+"""Request a run, decide about requests, list requests."""

@@ -19,9 +19,9 @@ def approve_request(
 ) -> str:
     """Queue the run of a request and return its id.
 
-    `seen` is the hash of the plan that the decider looked at. The plan is built anew:
-    StalePlanError with what moved since it was asked for, RefusedError where it is refused now,
-    was decided on already, or was asked for by the same person.
+    `seen` is the hash of the plan that the approver reviewed. The plan is built a second time.
+    Raises StalePlanError with the differences from the requested plan. Raises RefusedError if the
+    plan is blocked now, the request was already decided, or the same person requested it.
     """
     with (
         closing(open_store(context.store_url)) as store,
@@ -48,6 +48,6 @@ def decline_request(context: Context, request: str, *, by: str, reason: str) -> 
 
 
 def cancel_request(context: Context, request: str, *, by: str) -> None:
-    """Take back one's own request."""
+    """Cancel one's own request."""
     with closing(open_store(context.store_url)) as store:
         store.requests.cancel(request, by=by)

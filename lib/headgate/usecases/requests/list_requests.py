@@ -13,7 +13,7 @@ from headgate.usecases.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestDetail:
-    """One request with its plan and what happened to it, oldest first."""
+    """One request with its plan and its history, oldest entry first."""
 
     row: RequestRow
     plan: Plan
@@ -27,7 +27,7 @@ def list_requests(context: Context) -> tuple[RequestRow, ...]:
 
 
 def read_request(context: Context, request: str) -> RequestDetail:
-    """Return one request; NotFoundError where there is none of that id."""
+    """Return one request; NotFoundError if there is none with this id."""
     with closing(open_store(context.store_url)) as store:
         row = store.requests.get(request)
         audit = tuple(store.audit.list(request=request))

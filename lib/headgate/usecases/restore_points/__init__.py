@@ -1,1 +1,1 @@
-"""Restore points: made while a pipeline runs, checked, listed, removed."""
+"""Make, verify, list and remove restore points while a pipeline runs."""

@@ -1,4 +1,4 @@
-"""Check a restore point: its files are there with their sizes, and Spark can read its state."""
+"""Verify a restore point: its files exist with their sizes, and Spark can read its state."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from headgate.usecases.context import Context
 
 
 def check_next(context: Context, pipeline: str) -> tuple[str, PointCheck] | None:
-    """Check the newest point that nobody checked; return its id and what that said, or None.
+    """Verify the newest restore point if it isn't verified; return its id and the result, or None.
 
-    Older ones that a newer point has overtaken are left for a check by hand: a read of the state
-    costs a start of Spark.
+    Older restore points are verified only on request, because each verification starts Spark.
     """
     with closing(open_store(context.store_url)) as store:
         points = [p for p in store.restore_points.of(pipeline) if p.location is not None]
@@ -29,9 +28,10 @@ def check_next(context: Context, pipeline: str) -> tuple[str, PointCheck] | None
 
 
 def check_point(context: Context, point: RestorePoint) -> PointCheck:
-    """Check a point now, record and return what that said.
+    """Verify a restore point now; record and return the result.
 
-    Where Spark could not be started the point stays unchecked: that is an error of this machine.
+    If Spark can't be started, the restore point stays unverified, because the cause is this
+    machine.
     """
     problem, rows = stored.damage(point, context.registry.file_systems), None
     if point.location is None:
@@ -55,14 +55,14 @@ def check_point(context: Context, point: RestorePoint) -> PointCheck:
 
 
 def check_named(context: Context, pipeline: str, id: str) -> PointCheck:
-    """Check the point of this id; NotFoundError where the pipeline has none."""
+    """Verify the restore point with this id; NotFoundError if the pipeline doesn't have it."""
     context.registered(pipeline)
     with closing(open_store(context.store_url)) as store:
         return check_point(context, find_point(store, pipeline, id))
 
 
 def find_point(store: Store, pipeline: str, id: str) -> RestorePoint:
-    """Return the point of this id; NotFoundError where the pipeline has none."""
+    """Return the restore point with this id; NotFoundError if the pipeline doesn't have it."""
     found = next((p for p in store.restore_points.of(pipeline) if p.id == id), None)
     if found is None:
         raise NotFoundError(

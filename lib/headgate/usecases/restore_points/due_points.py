@@ -1,4 +1,4 @@
-"""Make the restore points that are due, remove those that expired, and check new ones."""
+"""Make restore points that are due, remove expired ones, and verify new ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RETRY = timedelta(seconds=60)
 
 
 def make_due_points(context: Context) -> Iterator[str]:
-    """Make what is due, one pipeline after the other; yield a sentence for each effect or error."""
+    """Make the restore points that are due; yield a sentence for each new one and each error."""
     for pipeline in context.registry.pipelines:
         if context.registry.point_schedule(pipeline).every is None:
             continue
@@ -36,7 +36,7 @@ def make_due_points(context: Context) -> Iterator[str]:
 
 
 def check_due_points(context: Context) -> Iterator[str]:
-    """Check the newest unchecked point of each pipeline: a full read of its state."""
+    """Verify each pipeline's newest restore point if it is unverified: Spark reads all state."""
     for pipeline in context.registry.pipelines:
         try:
             checked = check_next(context, pipeline.name)

@@ -1,4 +1,4 @@
-"""List restore points: what is in them, their disk use, and whether Kafka still has the rest."""
+"""List restore points: content, disk space, and whether Kafka still has the later records."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from headgate.usecases.context import Context, needs_file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointRow:
-    """One point as people see it; times are ISO 8601 in UTC.
+    """One restore point as it is shown; times are ISO 8601 in UTC.
 
-    `time` is when the batch was planned, or when the offsets were read. `in_kafka` says whether
-    Kafka still holds all records after it, None if unknown, and `kafka` why not.
+    `time` is when Spark planned the batch, or when the group's offsets were read. `in_kafka`: Kafka
+    still has all records after the restore point, None if unknown; `kafka` is why not.
     """
 
     id: str
@@ -48,12 +48,12 @@ class PointRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointList:
-    """A pipeline's points, newest first, and their disk use.
+    """The restore points of a pipeline, newest first, and their disk space.
 
-    `held_bytes` is what removing all of them frees now; `bytes` is what they can hold at most, when
-    Spark has deleted what they share with the checkpoint. `max_bytes` bounds that. `error` is why
-    the newest try failed. `unreadable` says by id why a point that the store doesn't know can't be
-    read; it is kept.
+    `held_bytes` is the disk space that is freed if all of them are removed now. `bytes` is their
+    disk space after Spark has deleted the files that they share with the checkpoint; `max_bytes`
+    limits it. `error` is why the last attempt to make a restore point failed. `unreadable` has, by
+    id, why a restore point that isn't in the store can't be read; it is kept.
     """
 
     pipeline: str
@@ -68,7 +68,7 @@ class PointList:
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the command line prints it."""
+        """Return the list as the command line prints it."""
         points = [
             {
                 "id": p.id,
@@ -105,7 +105,7 @@ class PointList:
 
 
 def list_points(context: Context, pipeline: str) -> PointList:
-    """Return the points of a pipeline; NotFoundError where it is not registered."""
+    """Return the restore points of a pipeline; NotFoundError if it isn't registered."""
     needs_file(context)
     found = context.registered(pipeline)
     with closing(open_store(context.store_url)) as store:
@@ -164,23 +164,23 @@ def _unreadable(context: Context, pipeline: Pipeline, known: Set[str]) -> Mappin
 
 
 def newest_point_before(context: Context, pipeline: str, at: datetime) -> RestorePoint | None:
-    """Return the newest point of a pipeline at or before a time, None where there is none.
+    """Return the newest restore point of a pipeline at or before a time, None if there is none.
 
-    The time of a Spark query's point is when its batch was planned: what it read had arrived by
-    then. A group's is when its offsets were read.
+    The time of a Spark query's restore point is when its batch was planned: all input of the batch
+    had arrived by then. For a group, it is when the offsets were read.
     """
     with closing(open_store(context.store_url)) as store:
         return newest_before(store.restore_points.of(pipeline), at)
 
 
 def newest_before(points: Iterable[RestorePoint], at: datetime) -> RestorePoint | None:
-    """Return the newest of the points at or before a time; see `newest_point_before`."""
+    """Return the newest restore point at or before a time; see `newest_point_before`."""
     before = [p for p in points if time_of(p) <= at]
     return max(before, key=lambda p: (time_of(p), p.made_at), default=None)
 
 
 def time_of(point: RestorePoint) -> datetime:
-    """Return a point's time in UTC, to the millisecond."""
+    """Return the time of a restore point in UTC, to the millisecond."""
     if point.planned_ms is not None:
         return from_milliseconds(point.planned_ms)
     made = datetime.fromisoformat(point.made_at).astimezone(UTC)
@@ -190,7 +190,7 @@ def time_of(point: RestorePoint) -> datetime:
 def held_in_kafka(
     point: RestorePoint, topics: Mapping[str, Topic] | None
 ) -> tuple[bool | None, str | None]:
-    """Return whether Kafka holds every record after the point, and why not; None: unknown."""
+    """Return whether Kafka has all records after the restore point (None: unknown), and why not."""
     if topics is None or not point.offsets:
         return None, None
     for name, parts in sorted(point.offsets.items()):

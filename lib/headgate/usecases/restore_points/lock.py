@@ -1,4 +1,4 @@
-"""The lock of a pipeline's restore points: one process at a time makes or removes them."""
+"""The lock of a pipeline's restore points: only one process at a time makes or removes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WAIT_SECONDS = 20.0
 
 @contextmanager
 def locked(context: Context, pipeline: str) -> Iterator[None]:
-    """Hold the lock of a pipeline's points; UnreachableError if another process keeps it."""
+    """Hold the lock of a pipeline's restore points; UnreachableError if another process has it."""
     folder = context.home / "restore-points"
     private_folder(folder)
     path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', pipeline)}.lock"

@@ -1,4 +1,4 @@
-"""Make a restore point of one pipeline, without stopping it."""
+"""Make a restore point of a pipeline while it runs."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ _TRIES = 3
 
 
 def make_point(context: Context, pipeline: str) -> RestorePoint:
-    """Make a point of the newest committed batch, or of the group's offsets, and return it.
+    """Make a restore point of the newest committed batch or the group's offsets, and return it.
 
-    Where the newest point is of that batch already, it is returned. Points that are too old or too
-    many for `[restore_points]` are removed. The try is recorded. NotFoundError, ScenarioError where
-    the pipeline has nothing to keep, StepError where files are gone too fast or don't fit.
+    If the newest restore point already has this batch, it is returned. Restore points beyond the
+    limits of `[restore_points]` are removed. The attempt is recorded. Raises NotFoundError,
+    ScenarioError if there is nothing to copy, StepError if Spark deletes files too fast, or the
+    copy doesn't fit.
     """
     needs_file(context)
     found = context.registered(pipeline)
@@ -53,7 +54,7 @@ def make_point(context: Context, pipeline: str) -> RestorePoint:
 
 
 def create_point(context: Context, pipeline: str, *, by: str) -> tuple[RestorePoint, bool]:
-    """Make a point because somebody asks for it; also return whether it is a new one."""
+    """Make a restore point on request; also return whether it is new."""
     context.registered(pipeline)
     with closing(open_store(context.store_url)) as store:
         before = {p.id for p in store.restore_points.of(pipeline)}
@@ -77,7 +78,7 @@ def _made(context: Context, store: Store, pipeline: Pipeline) -> RestorePoint:
 
 
 def adopt(context: Context, store: Store, pipeline: Pipeline) -> None:
-    """Add points that are whole but not in the store, and remove what was left half-made."""
+    """Add complete restore points that the store doesn't have, and remove incomplete ones."""
     assert pipeline.checkpoint is not None
     settings = context.registry.file_systems
     known = {p.id for p in store.restore_points.of(pipeline.name)}

@@ -1,4 +1,4 @@
-"""Remove restore points: one that somebody names, and those that are too old or too many."""
+"""Remove restore points: a named one, or those beyond their age or size limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headgate.usecases.restore_points.lock import locked
 
 
 def remove_point(context: Context, pipeline: str, id: str, *, by: str) -> RestorePoint:
-    """Remove one point and return it; RefusedError while an active run uses it."""
+    """Remove one restore point and return it; RefusedError while an active run uses it."""
     needs_file(context)
     context.registered(pipeline)
     with closing(open_store(context.store_url)) as store, locked(context, pipeline):
@@ -33,14 +33,14 @@ def remove_point(context: Context, pipeline: str, id: str, *, by: str) -> Restor
 
 
 def remove_expired(context: Context, store: Store, pipeline: Pipeline) -> tuple[RestorePoint, ...]:
-    """Remove what is older than `keep`, then the oldest until all fit `max_size`; return them."""
+    """Remove what is older than `keep`, then the oldest until `max_size` fits; return them."""
     gone = expired(context, store, pipeline)
     remove_all(context, store, gone)
     return gone
 
 
 def remove_all(context: Context, store: Store, points: Iterable[RestorePoint]) -> None:
-    """Remove points; a kill between two leaves the others."""
+    """Remove restore points one after the other, so that a kill doesn't damage the others."""
     for point in points:
         _remove(context, store, point)
 
@@ -48,10 +48,10 @@ def remove_all(context: Context, store: Store, points: Iterable[RestorePoint]) -
 def expired(
     context: Context, store: Store, pipeline: Pipeline, *, extra: RestorePoint | None = None
 ) -> tuple[RestorePoint, ...]:
-    """Return what is older than `keep`, then the oldest until all fit `max_size`.
+    """Return restore points older than `keep`, then the oldest until all fit `max_size`.
 
-    `extra` is a point that is about to be added. The newest point stays, however old it is: a
-    pipeline that is idle has no newer one. Those that an active run uses stay as well.
+    `extra` is a restore point that will be added. The newest one is never removed, because an idle
+    pipeline makes no newer one. Those that an active run uses aren't removed either.
     """
     schedule = context.registry.point_schedule(pipeline)
     kept = list(store.restore_points.of(pipeline.name))
@@ -77,7 +77,7 @@ def _remove(context: Context, store: Store, point: RestorePoint) -> None:
 
 
 def user(store: Store, point: RestorePoint) -> str | None:
-    """Return an active run that uses a point."""
+    """Return an active run that uses a restore point, None if there is none."""
     runs = store.runs.touching(f"point:{point.id}")
     return next((r.id for r in runs if r.state.is_active), None)
 

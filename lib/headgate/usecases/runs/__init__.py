@@ -1,1 +1,1 @@
-"""Apply, undo, resume, cancel, list, clean, catch up."""
+"""Apply, undo, resume, cancel, list and clean up runs, and follow them until they catch up."""

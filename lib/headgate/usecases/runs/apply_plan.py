@@ -1,4 +1,4 @@
-"""Apply a plan: checked now, queued, and executed by a worker."""
+"""Apply a plan: check it now and queue it, so that a worker executes it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from headgate.usecases.reprocess.reset_registry import registry_of
 
 
 def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
-    """Return the id of the queued run.
+    """Queue a run of the plan, and return its id.
 
-    RefusedError where the plan may not be applied or another run has its group or checkpoint,
-    StalePlanError with what moved since it was made. The worker checks the same once more.
+    RefusedError if the plan is blocked, or another run uses its group or checkpoint; StalePlanError
+    with the differences since it was made. The worker makes the same checks again.
     """
     with (
         closing(open_soonest(context.store_url)) as store,
@@ -35,7 +35,7 @@ def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
 
 
 def estimated(context: Context, plan: Plan) -> Plan:
-    """Return the plan with its estimate, which is stored before the run starts."""
+    """Return the plan with its estimate, so that it is stored before the run starts."""
     if plan.scenario not in PROCESSING:
         return plan
     # Imported here: an estimate reads the store and the landscape, and most plans have none.
@@ -45,7 +45,7 @@ def estimated(context: Context, plan: Plan) -> Plan:
 
 
 def new_run(plan: Plan) -> NewRun:
-    """Return the row to queue for a plan; that of an undo names the run that it takes back."""
+    """Return the row to queue for a plan; the row of an undo has the run that it rolls back."""
     return NewRun(
         scenario=plan.scenario,
         pipeline=plan.pipeline,

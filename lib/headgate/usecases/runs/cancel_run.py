@@ -9,6 +9,6 @@ from headgate.usecases.context import Context
 
 
 def cancel_run(context: Context, run: str, *, by: str) -> None:
-    """Ask for it; RefusedError where the run has ended."""
+    """Request the cancellation; RefusedError if the run has ended."""
     with closing(open_store(context.store_url)) as store:
         store.runs.request_cancel(run, by=by)

@@ -1,4 +1,4 @@
-"""Remove places of remote checkpoints that runs have made, and that nothing needs any more."""
+"""Remove remote checkpoint locations that runs have created and that nobody needs any more."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAKES = (CopyRemoteCheckpoint, CreateRemoteCheckpoint, SwitchCheckpoint)
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A folder, or a place, that was removed or would be: `bytes` is what that frees."""
+    """A removed location, or one that would be removed; `bytes` is the freed space."""
 
     run: str
     path: str
@@ -36,11 +36,11 @@ class Cleaned:
 def clean_places(
     context: Context, store: Store, is_over: Callable[[RunFacts], bool], *, by: str, dry: bool
 ) -> Iterator[Cleaned]:
-    """Yield what is removed: only what runs have made, numbered neighbours of a checkpoint.
+    """Yield the removed locations; only numbered locations that runs created are removed.
 
-    A place stays where a query may be led to it, where one of the runs that touch it is not over,
-    and where something has written later than snapshots are kept. The checkpoint that headgate.toml
-    declares is nobody's but its owner's. Raises as a file system that does not answer.
+    A location stays if a query may use it, if a run that used it isn't over (`is_over`), or if
+    something was written to it within `keep_snapshots`. The checkpoint in headgate.toml is never
+    removed. Raises UnreachableError if a file system doesn't respond.
     """
     for place, run in sorted(_made(context, store).items()):
         # The run that made it is among them, unless it was planned without saying so.

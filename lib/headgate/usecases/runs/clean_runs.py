@@ -1,4 +1,4 @@
-"""Remove snapshots of old runs, but nothing that an undo can still need."""
+"""Remove snapshots of old runs, except those that an undo may still need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headgate.usecases.runs.clean_tables import clean_tables
 
 
 def clean_between_runs(context: Context, *, by: str) -> tuple[Cleaned, ...]:
-    """Do as `clean_runs` does, but nothing while a run is queued or under way."""
+    """Do as `clean_runs`, but nothing while a run is queued or active."""
     with closing(open_store(context.store_url)) as store:
         if store.runs.count(ACTIVE_RUNS):
             return ()
@@ -26,12 +26,13 @@ def clean_between_runs(context: Context, *, by: str) -> tuple[Cleaned, ...]:
 
 
 def clean_runs(context: Context, *, by: str, dry: bool = False) -> tuple[Cleaned, ...]:
-    """Remove the snapshots of runs that ended longer ago than they are kept, and return them.
+    """Remove the snapshots of runs that ended before `keep_snapshots`, and return these runs.
 
-    A run whose snapshots are gone can't be undone any more. Those of a run stay that is under way,
-    that stopped half-way and is not undone, unless a later bounded run continued it, or whose undo
-    waits or began and has not ended. With `dry` nothing is removed. What is here goes before what
-    is in databases and on remote file systems, which may not answer: UnreachableError.
+    Afterwards, these runs can't be undone. The snapshots of some runs are never removed: active
+    runs, runs that stopped halfway and weren't undone (unless a later bounded run continued them),
+    and runs with an undo that waits or hasn't ended. With `dry`, nothing is removed. Local
+    snapshots are removed before those in databases and on remote file systems, which may not
+    respond: UnreachableError.
     """
     with closing(open_store(context.store_url)) as store:
         found, rows = [], store.runs.list()

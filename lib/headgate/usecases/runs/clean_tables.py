@@ -1,4 +1,4 @@
-"""Drop the tables that runs have put beside a table of a database, and that no undo needs."""
+"""Drop database tables of runs that no undo needs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MORE = "touched"
 def clean_tables(
     context: Context, store: Store, is_over: Callable[[RunFacts], bool], *, by: str, dry: bool
 ) -> Iterator[Cleaned]:
-    """Yield what is dropped: of the tables that a run's journal names, those with the run's id.
+    """Yield the dropped tables: those that the run's journal names and that have the run's id.
 
-    RefusedError for a database that headgate.toml no longer declares, UnreachableError for one
-    that does not answer.
+    RefusedError if headgate.toml no longer has the database, UnreachableError if it doesn't
+    respond.
     """
     for database, tables in sorted(_made(store, is_over).items()):
         with connected(database, context.registry.jdbc.get(database)) as connection:

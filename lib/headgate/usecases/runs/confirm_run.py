@@ -1,4 +1,4 @@
-"""Confirm that a person did the manual step of a run."""
+"""Confirm a manual step of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from headgate.usecases.context import Context
 
 
 def confirm_run(context: Context, run: str, *, by: str) -> Question:
-    """Record it; the run then proves it and goes on. RefusedError where it waits for nobody."""
+    """Record the confirmation; the run then verifies the step and continues.
+
+    RefusedError if the run doesn't wait for a confirmation.
+    """
     with closing(open_store(context.store_url)) as store:
         row = store.runs.get(run)
         if not row.state.is_active:

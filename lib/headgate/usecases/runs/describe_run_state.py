@@ -1,4 +1,4 @@
-"""Describe the state that a stopped run, or a run that is stopping, leaves behind."""
+"""Describe the state of pipeline and steps after a run that has stopped or is stopping."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def describe_run_state(
     suspended: tuple[StopPipeline, ...] = (),
     goes_back: bool = False,
 ) -> tuple[str, ...]:
-    """Return a sentence each on what is done, whether pipelines run, and what can be done now.
+    """Return sentences: what is done, whether the pipelines run, and what the user can do now.
 
-    `states` are those of the steps, as a run is shown, `suspended` the stops that left restarts
-    suspended after them, `goes_back` that the run takes itself back, or began to. A run that ended
-    well needs no sentence but that.
+    `states` are the states of the steps. `suspended` are the stops after which restarts are still
+    suspended. `goes_back`: the run is being rolled back. If the run completed, the only sentences
+    are those about suspended restarts.
     """
     if not steps:
         return ()

@@ -1,4 +1,4 @@
-"""List the runs; nothing of a plan is read or imported."""
+"""List runs without reading or importing plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headgate.usecases.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPage:
-    """Some of the runs, newest first; `total` and `active` count all of them."""
+    """A part of the runs, newest first; `total` and `active` count all runs."""
 
     rows: tuple[RunFacts, ...]
     total: int
@@ -20,7 +20,7 @@ class RunPage:
 
 
 def list_runs(context: Context, *, limit: int | None = None, offset: int = 0) -> RunPage:
-    """Return at most `limit` runs after the newest `offset`, without their plans."""
+    """Return at most `limit` runs after the newest `offset` runs, without their plans."""
     with closing(open_soonest(context.store_url)) as store:
         return RunPage(
             rows=store.runs.list(limit=limit, offset=offset),

@@ -1,4 +1,4 @@
-"""How much a pipeline has reprocessed after a run, and how long the rest takes."""
+"""How much a pipeline has reprocessed after a run, and how long the remaining records take."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ _BEGINS = (*_MOVES, StartPipeline, ManualStep)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A pipeline's positions at one time (seconds since 1970).
+    """The positions of a pipeline at one time (`at`, seconds since 1970).
 
-    `done` are the offsets read since the run put it back, `left` those that wait, `ended` the
-    sum of the logs' ends. `at_end` of `partitions` have nothing to wait for. `batch` is the
-    newest batch of a query, `driver_status` what the query itself reports of it.
+    `done` are the offsets read since the run moved the pipeline back, `left` those that are unread.
+    `ended` is the sum of the latest offsets. `at_end` is how many of the `partitions` have no
+    unread records. `batch` is the newest batch of a Spark query, `told` what the query itself
+    reports.
     """
 
     at: float
@@ -50,7 +51,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Offsets per second between two looks; `seconds_left` is None where it never ends."""
+    """Offsets per second between two reads; `seconds_left` is None if the lag doesn't decrease."""
 
     reads: float
     arrives: float
@@ -58,7 +59,7 @@ class Pace:
 
 
 def pace(first: Look, last: Look) -> Pace | None:
-    """Return what happened between two looks, None where they are of the same moment."""
+    """Return the rates between two reads, None if both are at the same time."""
     passed = last.at - first.at
     if passed <= 0:
         return None
@@ -70,15 +71,15 @@ def pace(first: Look, last: Look) -> Pace | None:
 
 
 def can_catch_up(detail: RunDetail) -> bool:
-    """Whether the run is done and let a pipeline begin somewhere else."""
+    """Whether the run is done, and has changed the pipeline's offsets or has started it."""
     moved = any(isinstance(step, _BEGINS) for step in detail.plan.steps)
     return detail.row.state is RunState.DONE and moved and detail.plan.pipeline is not None
 
 
 def look_at(context: Context, detail: RunDetail) -> Look | None:
-    """Return where the run's pipeline is now; None where nothing tells it.
+    """Return the current positions of the run's pipeline; None if nothing reports them.
 
-    UnreachableError where Kafka does not answer.
+    UnreachableError if Kafka doesn't respond.
     """
     pipeline = context.registry.pipeline(detail.plan.pipeline or "")
     if pipeline is None or not context.registry.bootstrap_servers or not can_catch_up(detail):

@@ -1,4 +1,4 @@
-"""Make the report of a run from what the store has of it."""
+"""Make the report of a run from the data in the store."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from headgate.views.words.estimate import truth
 
 
 def read_report(context: Context, run: str) -> RunReport:
-    """Return the report of a run, also of one that is under way; NotFoundError without the run."""
+    """Return the report of a run, also of an active one; NotFoundError if there is no such run."""
     return report_of(read_run(context, run))
 
 
 def report_of(detail: RunDetail) -> RunReport:
-    """Return the report of a run that was read."""
+    """Return the report of a run that was already read."""
     row = detail.row
     begun, ended = moment(row.started_at), moment(row.ended_at)
     documents: dict[int, dict[str, list[StepDocument]]] = {}

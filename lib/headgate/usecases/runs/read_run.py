@@ -1,4 +1,4 @@
-"""Read one run, step by step."""
+"""Read one run with its steps."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepView:
-    """One step of a run. `state` is `done`, `failed`, `undone`, `in_doubt` (begun, never marked),
+    """One step of a run, with its state.
 
-    `running` (begun in a run that is under way), `waiting`, or `skipped` (its run has ended).
+    `state` is `done`, `failed`, `undone`, `in_doubt` (started, without a recorded end), `running`
+    (started in an active run), `waiting`, or `skipped` (its run has ended).
     """
 
     action: str
@@ -51,7 +52,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """Where a run is: its steps, and `stands`, where it leaves things when it did not end well."""
+    """A run with its steps; `stands` describes what it leaves behind if it didn't complete."""
 
     row: RunRow
     plan: Plan
@@ -64,11 +65,11 @@ class RunOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetail(RunOutcome):
-    """All of a run; `progress` are its messages, oldest first; `undone_by` the runs that undo it.
+    """All facts about a run; `progress` are its messages, oldest first.
 
-    `counts` say how far its steps are, `documents` what their programs reported. `request` is what
-    somebody asked for and somebody else approved, `audit` who did what to it, `waits_for` what a
-    person has to do now and to confirm.
+    `undone_by` are the runs that undo it. `counts` are the progress of its steps, `documents` the
+    reports of their programs. `request` is the request that it was approved from, `audit` its audit
+    trail. `waits_for` is the manual step that a person must do and confirm now.
     """
 
     undone_by: tuple[str, ...]
@@ -81,7 +82,7 @@ class RunDetail(RunOutcome):
 
 
 def read_run(context: Context, run: str) -> RunDetail:
-    """Return one run; NotFoundError where there is none of that id."""
+    """Return one run; NotFoundError if there is none with this id."""
     with closing(_open(context)) as store:
         return run_detail(store, run)
 
@@ -94,7 +95,7 @@ def _open(context: Context) -> Store:
 
 
 def run_detail(store: Store, run: str) -> RunDetail:
-    """Return one run out of an open store."""
+    """Return one run from an open store."""
     seen = run_outcome(store, run)
     return RunDetail(
         **{f.name: getattr(seen, f.name) for f in fields(seen)},
@@ -109,7 +110,7 @@ def run_detail(store: Store, run: str) -> RunDetail:
 
 
 def run_outcome(store: Store | SqliteReader, run: str) -> RunOutcome:
-    """Return where a run is; NotFoundError where there is none of that id."""
+    """Return a run with its steps; NotFoundError if there is none with this id."""
     row = store.runs.get(run)
     plan = load_plan(row.plan, source=f"run {run}")
     entries = store.journal.entries(run)
@@ -148,9 +149,9 @@ def run_outcome(store: Store | SqliteReader, run: str) -> RunOutcome:
 
 
 def kept_until(context: Context, row: RunRow) -> datetime | None:
-    """Return until when the run's snapshots are kept for its undo; None while nothing ends that.
+    """Return until when the run's snapshots are kept for an undo, None without an end.
 
-    Those of a run that stopped half-way and is not undone stay.
+    The snapshots of a run that stopped halfway and wasn't undone are kept without an end.
     """
     if row.state is not RunState.DONE or row.undo_of is not None or row.ended_at is None:
         return None
@@ -160,7 +161,7 @@ def kept_until(context: Context, row: RunRow) -> datetime | None:
 def step_views(
     plan: Plan, records: Mapping[int, StepRecord], *, ended: bool
 ) -> tuple[StepView, ...]:
-    """Return every step as the journal's records tell it; `ended` is whether its run has."""
+    """Return every step with its state in the journal; `ended`: the run has ended."""
     return tuple(
         _view(step, records.get(position, StepRecord()), ended=ended)
         for position, step in enumerate(plan.steps)

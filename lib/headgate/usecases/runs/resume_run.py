@@ -13,10 +13,10 @@ from headgate.usecases.reprocess.rebuild_plan import CLEAN, overtaken, undo_begu
 
 
 def resume_run(context: Context, run: str, *, by: str) -> str:
-    """Queue the run once more and return its id.
+    """Queue the run again and return its id.
 
-    RefusedError in any other state, where an undo of it began, where a later run has the same
-    group or checkpoint, or where its snapshots were removed.
+    RefusedError if the run neither failed nor was cancelled, if an undo of it has started, if a
+    later run uses the same group or checkpoint, or if its snapshots were removed.
     """
     with closing(open_store(context.store_url)) as store:
         _refuse_if_overtaken(store, run)

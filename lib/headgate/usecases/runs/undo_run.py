@@ -1,4 +1,4 @@
-"""Roll back a run: the rollback is a plan that is checked and can be blocked."""
+"""Roll back a run: the undo is a plan that is checked and can be blocked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headgate.usecases.runs.apply_plan import new_run
 
 
 def plan_undo(context: Context, run: str) -> Plan:
-    """Return the plan that takes the run back, with what it can't; nothing is changed."""
+    """Return the plan that rolls the run back, with what it can't restore; nothing changes."""
     with (
         closing(open_store(context.store_url)) as store,
         closing(LiveInspector(_registry(context, store, run), context.home)) as inspector,
@@ -30,7 +30,7 @@ def _registry(context: Context, store: Store, run: str) -> Registry:
 
 
 def undo_run(context: Context, run: str, *, by: str) -> str:
-    """Return the id of the queued run that undoes `run`; RefusedError where it may not be."""
+    """Queue the undo of `run` and return its id; RefusedError if the undo is blocked."""
     plan = plan_undo(context, run)
     if not plan.can_apply:
         raise RefusedError("; ".join(plan.blockers) or f"run {run} has nothing to undo")

@@ -1,1 +1,1 @@
-"""Schedules: decide their ticks, list them, pause them."""
+"""Decide the ticks of schedules, and list, pause and resume schedules."""

@@ -1,4 +1,4 @@
-"""Decide from a pipeline's inputs whether its schedule is due: by lag, or after quiet time."""
+"""Decide from a pipeline's inputs whether its schedule is due: high lag, or no new records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGAIN = timedelta(minutes=10)
 
 
 def count_by_data(context: Context, store: Store, known: StoredSchedule, at: str) -> None:
-    """Look at the inputs, and record a tick at the time `at` (ISO 8601 in UTC) if it is due."""
+    """Read the inputs, and record a tick at the time `at` (ISO 8601 in UTC) if one is due."""
     pipeline = context.registry.pipeline(known.pipeline)
     unread = read_unread(context, pipeline) if pipeline is not None else None
     if unread is None:

@@ -1,4 +1,4 @@
-"""List the schedules with their next and newest ticks; pause one and resume it."""
+"""List the schedules with their next and newest ticks, and pause or resume one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ RECENT = 20
 class TickView:
     """A tick with the state of its run or request: `outcome` is one word.
 
-    It is `waiting`, `skipped`, the request's state (`open`, `declined`, `cancelled`), or the run's.
+    It is `waiting`, `skipped`, the state of the request (`open`, `declined`, `cancelled`) or of the
+    run.
     """
 
     tick: Tick
@@ -35,7 +36,7 @@ class TickView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleView:
-    """A schedule with its newest ticks, newest first; `next_at` is None if the data decide."""
+    """A schedule with its ticks, newest first; `next_at` is None if its inputs decide."""
 
     stored: StoredSchedule
     next_at: str | None
@@ -76,7 +77,7 @@ class ScheduleView:
 def list_schedules(
     context: Context, pipeline: str | None = None, *, limit: int = RECENT
 ) -> tuple[ScheduleView, ...]:
-    """Return the schedules, or that of one pipeline; NotFoundError if it isn't registered."""
+    """Return all schedules, or only that of one pipeline; NotFoundError if it isn't registered."""
     if pipeline is not None:
         context.registered(pipeline)
     with closing(open_store(context.store_url)) as store:
@@ -88,22 +89,22 @@ def list_schedules(
 
 
 def has_worker(context: Context) -> bool:
-    """Return whether a worker holds the first slot: without one, no tick is decided."""
+    """Return whether a worker holds the slot: without a worker, no tick is decided."""
     with closing(open_store(context.store_url)) as store:
         return not Slot(store.database).is_free()
 
 
 def pause_schedule(context: Context, pipeline: str, *, by: str) -> None:
-    """Have no ticks until the schedule is resumed; a run in progress continues.
+    """Pause a schedule: it has no ticks until it is resumed. A run in progress continues.
 
-    NotFoundError without a schedule, RefusedError if it is paused already.
+    NotFoundError without a schedule, RefusedError if it is already paused.
     """
     with closing(open_store(context.store_url)) as store:
         store.schedules.pause(pipeline, by=by)
 
 
 def resume_schedule(context: Context, pipeline: str, *, by: str) -> None:
-    """Have ticks again from now on: those of the pause aren't missed."""
+    """Resume a schedule: it has ticks again. Ticks during the pause don't count as missed."""
     with closing(open_store(context.store_url)) as store:
         store.schedules.resume(pipeline, by=by)
 

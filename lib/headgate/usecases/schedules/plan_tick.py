@@ -1,4 +1,4 @@
-"""Plan the bounded run of a tick with the values of now, and hold it to what was approved."""
+"""Plan the bounded run of a tick from the current state, and compare it with the approved plan."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SCENARIO = "bounded"
 
 @dataclass(frozen=True, slots=True)
 class TickPlan:
-    """The plan of a tick's run; `exceeds` says which limits it exceeds, in clauses.
+    """The plan of a tick's run; `exceeds` are clauses about exceeded limits and differences.
 
-    `records` are those that are unread now, None if that isn't known.
+    `records` is the current number of unread records, None if unknown.
     """
 
     plan: Plan
@@ -38,10 +38,10 @@ class TickPlan:
 
 
 def plan_tick(context: Context, store: Store, known: StoredSchedule) -> TickPlan:
-    """Return the plan, also one that is blocked. UnreachableError if something doesn't answer.
+    """Return the plan, also if it is blocked. UnreachableError if something doesn't respond.
 
-    A run that would take longer than the time limit is planned without that limit, for whoever
-    approves it.
+    A run that would exceed the time limit is planned without this limit, because a person must
+    approve it.
     """
     schedule = known.schedule
     plan = plan_scenario(context, SCENARIO, known.pipeline, schedule.options)
@@ -104,9 +104,9 @@ def _limits(known: StoredSchedule, records: int | None) -> Iterator[str]:
 
 
 def refuse_beyond_limit(store: Store, run: str, plan: Plan) -> None:
-    """RefusedError if a tick's run would process more records than its schedule allows by now.
+    """Raise RefusedError if a tick's run would now process more records than its schedule allows.
 
-    Records may have arrived since it was queued. `plan` is the run's, built again.
+    Records may have arrived since the run was queued. `plan` is the run's plan, built again.
     """
     known = store.schedules.of_run(run)
     if known is not None and (reasons := [*_limits(known, _unread(plan))]):

@@ -1,4 +1,4 @@
-"""Record the ticks of schedules that are due, and decide them: a run, a request, or neither."""
+"""Record the ticks of schedules that are due, and decide them: a run, a request, or a skip."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ MOST_RUNS = 100
 
 
 class Scheduler:
-    """Looks at all schedules of a store; a worker calls `look` again and again.
+    """Checks all schedules of a store; a worker calls `look` repeatedly.
 
-    What it remembers between two looks only spares work: the store has all that counts.
+    Its fields only avoid repeated work: all facts are in the store.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Scheduler:
         self._tried: dict[str, datetime] = {}
 
     def look(self, context: Context, store: Store) -> Iterator[str]:
-        """Record and decide what is due now; yield a sentence for each effect or error."""
+        """Record and decide the ticks that are due; yield a sentence for each change or error."""
         for known in store.schedules.all():
             if known.paused_at is not None:
                 continue
@@ -93,7 +93,7 @@ def _passed(of: dict[str, datetime], known: StoredSchedule, span: timedelta) -> 
 
 
 def count_timed(store: Store, known: StoredSchedule, at: str) -> None:
-    """Record the ticks that the clock has made due up to `at` (ISO 8601 in UTC)."""
+    """Record the ticks that are due by time, up to `at` (ISO 8601 in UTC)."""
     anchor = datetime.fromisoformat(known.created_at).replace(microsecond=0)
     after, until = (datetime.fromisoformat(t) for t in (known.counted_to, at))
     due = [_iso(t) for t in due_ticks(known.schedule, anchor, after, until)]

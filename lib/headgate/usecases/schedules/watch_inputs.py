@@ -1,4 +1,4 @@
-"""Read how many records of a pipeline's inputs are unread, and since when none has arrived."""
+"""Read how many input records of a pipeline are unread, and when the last one arrived."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Part = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """The latest offset of each partition (`orders:0`), and how many records are unread in all."""
+    """The latest offset of each partition (`orders:0`), and the total number of unread records."""
 
     ends: dict[str, int]
     records: int
 
 
 def read_unread(context: Context, pipeline: Pipeline) -> Unread | None:
-    """Return what is unread now; None if nothing shows where the pipeline is.
+    """Return what is unread now; None if nothing shows the pipeline's offsets.
 
-    UnreachableError if Kafka does not answer.
+    UnreachableError if Kafka doesn't respond.
     """
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         if not inspector.kafka.has_cluster():
@@ -61,17 +61,17 @@ def _positions(inspector: LiveInspector, pipeline: Pipeline) -> dict[Part, int]:
 
 
 def compared(known: Inputs | None, ends: Mapping[str, int], now: str) -> Inputs:
-    """Return the inputs as they are now: `since` stays as long as no offset changes."""
+    """Return the current inputs: `since` stays the same while no offset changes."""
     if known is not None and known.ends == ends:
         return known
     return Inputs(ends=dict(ends), since=now)
 
 
 def with_tick(inputs: Inputs) -> Inputs:
-    """Return the inputs with a tick at these offsets."""
+    """Return the inputs, marked as those of a tick."""
     return replace(inputs, ticked=True)
 
 
 def quiet_seconds(inputs: Inputs, now: datetime) -> float:
-    """Return for how long no record has arrived."""
+    """Return for how many seconds no record has arrived."""
     return (now - datetime.fromisoformat(inputs.since)).total_seconds()

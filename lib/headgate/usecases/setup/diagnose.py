@@ -1,4 +1,4 @@
-"""Check what Headgate needs to work here, one aspect after the other."""
+"""Check what Headgate needs on this machine, one part after the other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PYTHON = (3, 11)
 
 
 class State(StrEnum):
-    """`note`: something works without it, and less well."""
+    """`note`: an optional part is missing, so some features don't work."""
 
     OK = "ok"
     NOTE = "note"
@@ -41,7 +41,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One line; `remedy` is what to do, `exit_code` that of the error behind a failure, or 0."""
+    """One line of the output; `remedy` is the next step.
+
+    `exit_code` is that of the error behind a failure, otherwise 0.
+    """
 
     name: str
     state: State
@@ -51,7 +54,7 @@ class Check:
 
 
 def diagnose(config: str | None = None) -> tuple[Check, ...]:
-    """Check Python, Java, jars, the configuration, and what that names; never raises ours."""
+    """Check Python, Java, jars, configuration and what it names; errors become checks."""
     return tuple(_all(config))
 
 
