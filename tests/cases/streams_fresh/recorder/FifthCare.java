@@ -16,6 +16,7 @@ final class FifthCare extends PullParts {
     /** appointments: patient -> dentist,chair,minutes. */
     static final class FilterNot {
         static boolean isCancelled(String patient, String appointment) { return number(appointment, 2) == 0; }
+        static String lowerCase(String appointment) { return appointment.toLowerCase(); }
         static String dentist(String patient, String appointment) { return field(appointment, 0); }
         static String chair(String patient, String appointment) { return field(appointment, 1); }
         static Long added(String dentist, String appointment, Long minutes) { return minutes + number(appointment, 2); }
@@ -28,7 +29,7 @@ final class FifthCare extends PullParts {
         }
 
         static void after(StreamsBuilder b, String p) {
-            KStream<String, String> kept = b.<String, String>stream(p + "appointments").filterNot(FilterNot::isCancelled).mapValues(String::toLowerCase);
+            KStream<String, String> kept = b.<String, String>stream(p + "appointments").filterNot(FilterNot::isCancelled).mapValues(FilterNot::lowerCase);
             publish(kept.groupByKey().count(), p + "patient-counts");
             publish(kept.groupBy(FilterNot::dentist, Grouped.as("dentist")).aggregate(() -> 0L, FilterNot::added, kept("minutes-of-dentist", NUMBER)), p + "dentist-minutes");
             publishWindows(kept.groupBy(FilterNot::chair).windowedBy(minutes(1, 10)).count(), p + "chair-minutes");
