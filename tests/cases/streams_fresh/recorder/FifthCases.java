@@ -136,7 +136,7 @@ final class FifthCases {
         pull("vaccine_travel_doses_too", "a third input between the two of a cogroup with a named store and named groupings; an un-named count in front, a named count behind", FifthCare.TravelDosesToo::before, FifthCare.TravelDosesToo::after)
             .reads("doses", 1).reads("boosters", 1).reads("travel", 1).writes("kind-counts", "person-doses", "booster-counts")
             .first("doses d1 ann,polio 0", "doses d2 bob,mumps 1", "doses d3 cid,polio 2", "boosters b1 ann,polio 3", "doses d4 dan,tetanus 4", "doses d5 eve,measles 5", "boosters b2 bob,mumps 6", "doses d6 fay,rubella 7", "boosters b3 eve,measles 8")
-            .then("travel t1 ann,rabies 20", "boosters b4 cid,polio 21", "travel t2 bob,typhoid 22", "doses d7 gus,tetanus 23", "boosters b5 dan,tetanus 24", "travel t3 eve,cholera 25", "boosters b6 fay,rubella 26", "doses d8 ann,mumps 27", "boosters b7 gus,flu 28");
+            .then("travel t1 ann,rabies 20", "boosters b4 cid,polio 21", "travel t2 bob,typhoid 22", "doses d7 gus,tetanus 23", "boosters b5 dan,tetanus 24", "travel t3 eve,cholera 25", "boosters b6 fay,rubella 26", "doses d8 hal,mumps 27", "boosters b7 gus,flu 28");
     }
 
     static void settings() {
