@@ -49,7 +49,7 @@ from headgate.usecases.rehearsal.twin_kafka_streams import (
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
 RECORDER = CASES / "streams_fresh" / "recorder"
-PULLS = ("streams_pulls", "streams_pulls_later", "streams_pulls_third", "streams_pulls_fourth")
+PULLS = tuple(f"streams_pulls{n}" for n in ("", "_later", "_third", "_fourth", "_fifth"))
 GROUPS = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
 _STRINGS = "org.apache.kafka.common.serialization.Serdes$StringSerde"
 _SERDES = {"default.key.serde": _STRINGS, "default.value.serde": _STRINGS}

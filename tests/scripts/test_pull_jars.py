@@ -22,6 +22,7 @@ GROUPS = {
     "streams_pulls_later": "LaterCases.java",
     "streams_pulls_third": "ThirdCases.java",
     "streams_pulls_fourth": "FourthCases.java",
+    "streams_pulls_fifth": "FifthCases.java",
 }
 
 

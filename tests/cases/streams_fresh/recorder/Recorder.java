@@ -355,6 +355,7 @@ public final class Recorder {
         LaterCases.load();
         ThirdCases.load();
         FourthCases.load();
+        FifthCases.load();
         List<Future<?>> all = new ArrayList<>();
         for (Case c : Cases.ALL) {
             if (!wanted.isEmpty() && !wanted.contains(c.name)) continue;

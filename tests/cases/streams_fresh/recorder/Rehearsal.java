@@ -20,6 +20,7 @@ public final class Rehearsal {
         LaterCases.load();
         ThirdCases.load();
         FourthCases.load();
+        FifthCases.load();
     }
 
     static Case named(String name) {
