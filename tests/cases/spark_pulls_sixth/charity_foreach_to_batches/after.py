@@ -16,6 +16,6 @@ def thank(batch, batch_id):
 def build(spark):
     pledges = spark.readStream.schema(PLEDGES).json(f"{LAKE}/pledges").withWatermark("pledged", "20 minutes")
     payments = spark.readStream.schema(PAYMENTS).json(f"{LAKE}/paid_pledges").withWatermark("paid", "20 minutes")
-    kept = pledges.join(payments, F.expr(RANGE)).dropDuplicatesWithinWatermark(["pledge"])
+    kept = pledges.join(payments, F.expr(RANGE)).drop("paid").dropDuplicatesWithinWatermark(["pledge"])
     thanked = kept.select("donor", "appeal", "cents").writeStream.trigger(processingTime="1 minute")
     return thanked.outputMode("append").foreachBatch(thank)

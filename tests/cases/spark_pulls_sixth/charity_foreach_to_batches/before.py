@@ -24,5 +24,5 @@ class Thanks:
 def build(spark):
     pledges = spark.readStream.schema(PLEDGES).json(f"{LAKE}/pledges").withWatermark("pledged", "20 minutes")
     payments = spark.readStream.schema(PAYMENTS).json(f"{LAKE}/paid_pledges").withWatermark("paid", "20 minutes")
-    kept = pledges.join(payments, F.expr(RANGE)).dropDuplicatesWithinWatermark(["pledge"])
+    kept = pledges.join(payments, F.expr(RANGE)).drop("paid").dropDuplicatesWithinWatermark(["pledge"])
     return kept.select("donor", "appeal", "cents").writeStream.outputMode("append").foreach(Thanks())

@@ -5,7 +5,7 @@ SCHEMA = "bay string, probe string, crop string, celsius decimal(5,2), humidity 
 HALF_HOURS = """
     SELECT window(measured, '30 minutes') AS half_hour, bay, upper(crop) AS crop,
            max(celsius) AS warmest, min(celsius) AS coldest,
-           warmest - coldest AS swing, avg(humidity) AS humidity
+           max(celsius) - min(celsius) AS swing, avg(humidity) AS humidity
     FROM readings
     GROUP BY ALL
 """
