@@ -1,0 +1,70 @@
+import json
+import os
+from pathlib import Path
+
+from pyspark.sql import functions as F
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+LAKE = os.environ.get("LAKE", "/lake")
+SCHEMA = "gate string, passport string, seconds int, passed string"
+FIELDS = ("gate", "passport", "seconds", "passed")
+
+
+def passages():
+    """Lines of all files of the gates, oldest first."""
+    files = sorted(Path(f"{LAKE}/gates_of_borders").glob("part-*"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+class Lines(InputPartition):
+    """Lines from one to another."""
+
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+
+
+class GateReader(DataSourceStreamReader):
+    """Reads what gates have written since the last batch."""
+
+    def initialOffset(self):
+        return {"line": 0}
+
+    def latestOffset(self, start, limit):
+        return {"line": len(passages())}
+
+    def partitions(self, start, end):
+        middle = (start["line"] + end["line"]) // 2
+        return [Lines(start["line"], middle), Lines(middle, end["line"])]
+
+    def read(self, partition):
+        for row in passages()[partition.start : partition.end]:
+            yield tuple(row[field] for field in FIELDS)
+
+
+class Gates(DataSource):
+    """Passages of the automatic gates."""
+
+    @classmethod
+    def name(cls):
+        return "gates"
+
+    def schema(self):
+        return SCHEMA
+
+    def streamReader(self, schema):
+        return GateReader()
+
+
+def publish(batch, batch_id):
+    batch.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    spark.dataSource.register(Gates)
+    passed = spark.readStream.format("gates").load().withColumn("passed", F.to_timestamp("passed"))
+    gates = (
+        passed.where("passport IS NOT NULL")
+        .groupBy("gate")
+        .agg(F.count("*").alias("passages"), F.avg("seconds").alias("seconds"), F.max("passed").alias("last"))
+    )
+    return gates.writeStream.outputMode("update").foreachBatch(publish)

@@ -1,0 +1,28 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+PLEDGES = "pledge string, appeal string, donor string, pledged timestamp"
+PAYMENTS = "paid_pledge string, cents long, paid timestamp"
+RANGE = "pledge = paid_pledge AND paid BETWEEN pledged AND pledged + INTERVAL 1 HOUR"
+
+
+class Thanks:
+    """Thanks donors, one by one."""
+
+    def open(self, partition, epoch):
+        return True
+
+    def process(self, row):
+        print(f"thank {row.donor} for {row.cents}")
+
+    def close(self, error):
+        pass
+
+
+def build(spark):
+    pledges = spark.readStream.schema(PLEDGES).json(f"{LAKE}/pledges").withWatermark("pledged", "20 minutes")
+    payments = spark.readStream.schema(PAYMENTS).json(f"{LAKE}/paid_pledges").withWatermark("paid", "20 minutes")
+    kept = pledges.join(payments, F.expr(RANGE)).drop("paid").dropDuplicatesWithinWatermark(["pledge"])
+    return kept.select("donor", "appeal", "cents").writeStream.outputMode("append").foreach(Thanks())

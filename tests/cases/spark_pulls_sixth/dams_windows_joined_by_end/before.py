@@ -1,0 +1,24 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+INFLOW = "river string, dam string, liters double, measured timestamp"
+OUTFLOW = "gate string, dam string, liters double, released timestamp"
+
+
+def half_hours(spark, name, schema, time):
+    stream = spark.readStream.schema(schema).json(f"{LAKE}/{name}").withWatermark(time, "10 minutes")
+    sums = stream.groupBy(F.window(time, "30 minutes"), "dam").agg(F.sum("liters").alias(name))
+    return sums
+
+
+def publish(batch, batch_id):
+    batch.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    inflow = half_hours(spark, "inflow", INFLOW, "measured")
+    outflow = half_hours(spark, "outflow", OUTFLOW, "released")
+    balance = inflow.join(outflow, ["window", "dam"]).select("window.end", "dam", "inflow", "outflow")
+    return balance.writeStream.outputMode("append").foreachBatch(publish)

@@ -1,0 +1,30 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+SCHEMA = "load string, farmer string, crop string, kg double, moisture double, weighed timestamp"
+
+
+def paid_kilos():
+    return F.col("kg")
+
+
+def build(spark):
+    loads = (
+        spark.readStream.schema(SCHEMA)
+        .json(f"{LAKE}/grain_loads")
+        .withWatermark("weighed", "30 minutes")
+        .dropDuplicatesWithinWatermark(["load"])
+    )
+    prices = spark.read.schema("crop string, cents int").json(f"{LAKE}/crop_prices")
+    paid = (
+        loads.join(F.broadcast(prices), "crop")
+        .groupBy(F.window("weighed", "3 hours"), "farmer")
+        .agg(
+            F.sum(paid_kilos()).alias("kg"),
+            F.sum(paid_kilos() * F.col("cents")).alias("cents"),
+            F.count("*").alias("loads"),
+        )
+    )
+    return paid.writeStream.format("noop").outputMode("update")

@@ -1,0 +1,28 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+SCHEMA = "boat string, berth string, event string, at timestamp"
+
+
+def logs(spark):
+    return spark.readStream.format("xml").option("rowTag", "log").schema(SCHEMA).load(f"{LAKE}/boat_logs")
+
+
+def publish(batch, batch_id):
+    batch.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    stays = (
+        logs(spark)
+        .where("event IN ('moored', 'left')")
+        .withWatermark("at", "20 minutes")
+        .dropDuplicates(["boat", "event", "at"])
+        .groupBy(F.window("at", "1 hour"), "berth")
+        .agg(
+            F.count_if(F.col("event") == "moored").alias("moored"), F.count_if(F.col("event") == "left").alias("left_")
+        )
+    )
+    return stays.writeStream.outputMode("append").foreachBatch(publish)

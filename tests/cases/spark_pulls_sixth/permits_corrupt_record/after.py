@@ -1,0 +1,22 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+SCHEMA = "permit string, district string, fee decimal(8,2), filed timestamp"
+
+
+def permits(spark):
+    read = spark.readStream.schema(f"{SCHEMA}, _broken string").option("columnNameOfCorruptRecord", "_broken")
+    return read.json(f"{LAKE}/permits").where("_broken IS NULL").drop("_broken")
+
+
+def build(spark):
+    fees = permits(spark).withColumn("district", F.coalesce("district", F.lit("unknown")))
+    once = fees.withWatermark("filed", "1 hour").dropDuplicates(["permit", "district"])
+    return (
+        once.select("permit", "district", F.round("fee").alias("fee"))
+        .writeStream.format("parquet")
+        .option("path", f"{LAKE}/out/fees")
+        .outputMode("append")
+    )
