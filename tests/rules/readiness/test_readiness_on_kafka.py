@@ -84,7 +84,7 @@ def test_history_positions_and_outputs_are_read_from_kafka(shop, broker, kafka_a
     registry, group, orders, totals = shop
     commit(broker, group, orders, 3)
     cut(kafka_admin, orders, 5)
-    found = {f["rule"]: f["what"] for f in check(registry, "shop")["findings"]}
+    found = {f["rule"]: f["before"] for f in check(registry, "shop")["findings"]}
     assert "Kafka has deleted the records at 5 of 20 offsets (25 %)." in found["RDY100"]
     assert "7 days" in found["RDY100"]
     # Committed at 3, and the log begins at 5: two records were never read.

@@ -47,6 +47,11 @@ def _judge(old, new):
         ("dayofweek(cast(s0.ts as date))", "date_part(dow, cast(s0.ts as date))"),
         ("left(s0.k, 3)", "substring(s0.k, 1, 3)"),
         ("timestamp_seconds(s0.v)", "cast(s0.v as timestamp)"),
+        (
+            "upper(split(s0.k, -, -1)[0])",
+            "upper(element_at(stringsplitsql(s0.k, -), 1, Some(), false))",
+        ),
+        ("get_json_object(s0.d, $.fee)", "json_tuple(s0.d, kind, fee).1"),
     ],
 )
 def test_functions_that_give_the_same_text_keep_the_state(old, new):
@@ -80,13 +85,11 @@ def test_functions_that_differ_for_null_alone(old, new):
             "date_format(date_trunc(HOUR, s0.ts), HH:mm)",
             "date_format(s0.ts, HH:mm)",
         ),
-        ("split(s0.k, ., -1)[0]", "substring_index(s0.k, ., 1)"),
-        ("split(s0.k, -, -1)[1]", "substring_index(s0.k, -, 1)"),
-        ("regexp_replace(s0.k, [ab], c, 1)", "replace(s0.k, [ab], c)"),
-        ("translate(s0.k, ab, c)", "replace(s0.k, ab, c)"),
         ("upper(s0.d)", "initcap(s0.d)"),
         ("concat(s0.k, s0.d)", "concat(s0.d, s0.k)"),
-        ("concat(s0.k, -, s0.d)", "concat_ws(+, s0.k, s0.d)"),
+        ("round(s0.v, 0)", "floor(s0.v)"),
+        ("s0.k", "upper(s0.k)"),
+        ("from_json(cast(s0.value as string)).other", "s0.k"),
         ("substring(cast(s0.v as string), 1, 10)", "cast(s0.v as string)"),
         ("cast(date_trunc(MONTH, s0.ts) as date)", "cast(s0.ts as date)"),
         ("trunc(cast(s0.ts as date), MM)", "trunc(cast(s0.ts as date), YEAR)"),
@@ -99,6 +102,25 @@ def test_functions_that_differ_for_null_alone(old, new):
 def test_other_texts_are_other_keys(old, new):
     found = _judge(old, new).findings
     assert [(f.rule, f.outcome) for f in found] == [("AGG001", Outcome.SILENTLY_WRONG)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("split(s0.k, ., -1)[0]", "substring_index(s0.k, ., 1)"),
+        ("split(s0.k, -, -1)[1]", "substring_index(s0.k, -, 1)"),
+        ("regexp_replace(s0.k, [ab], c, 1)", "replace(s0.k, [ab], c)"),
+        ("translate(s0.k, ab, c)", "replace(s0.k, ab, c)"),
+        ("concat(s0.k, -, s0.d)", "concat_ws(+, s0.k, s0.d)"),
+        ("CASE((s0.k = 1), a, b)", "coalesce(map(keys: [1], values: [a])[s0.k], b)"),
+        ("from_json(cast(s0.value as string)).k", "s0.k"),
+        ("CASE((s0.k IN [1, 2]), a, b)", "coalesce(static0.name, b)"),
+    ],
+)
+def test_other_functions_of_the_same_columns_are_a_question(old, new):
+    for found in (_judge(old, new).findings, _judge(new, old).findings):
+        assert [(f.rule, f.outcome) for f in found] == [("AGG001", Outcome.UNKNOWN)]
+        assert "give the same key" in found[0].question
 
 
 def test_what_is_not_one_call_keeps_its_text():

@@ -119,8 +119,9 @@ def test_nodes_without_edges_stand_in_rows_below():
     assert min(rows) > layout.centres["a"][1] + 34
 
 
-def test_a_thousand_nodes_take_no_second():
+def test_a_thousand_nodes_are_laid_out_at_once():
     items, edges = random_graph(1000, 1)
     begun = time.process_time()
     lay_out(items, edges)
-    assert time.process_time() - begun < 1.0
+    # It takes a third of a second. What grows with the square of the nodes takes minutes.
+    assert time.process_time() - begun < 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headgate.model.kafka_streams import StreamsStore
 from headgate.rules.core.report import Outcome, StateEffect
@@ -331,9 +331,12 @@ _HAS_IT_TIMESTAMPS = (
 )
 
 
+_IF_THE_TABLE = "Give the store another name and replay the inputs."
+
+
 @streams_rule(
     "KST013",
-    remedies=(_IF_THEY_DONT,),
+    remedies=(_IF_THEY_DONT, _IF_THE_TABLE),
     questions=(_DO_AND_KEEP, _HAS_IT_TIMESTAMPS),
     is_of_state=True,
 )
@@ -344,11 +347,16 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     also needs the store builder of the DSL: count, reduce and aggregate keep timestamps
     (timestampedKeyValueStoreBuilder). A store that is opened without timestamps fails
     (ProcessorStateException). An operator that only gets a name fills the store as before.
+
+    An aggregation of a stream adds every record. An aggregation of a table adds the new value of a
+    row, and subtracts the old one.
     """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
         old = c.flow_before.nodes[first[0]].operator if first else ""
         new = c.flow_after.nodes[then[0]].operator if then else ""
+        if {_is_of_table(first), _is_of_table(then)} == {True, False}:
+            yield _of_table_or_stream(pair, now, first[0][1], then[0][1])
         if not (old and new) or old == new or "processor" in (old, new):
             continue
         if {old, new} <= _LAST_ROWS or {old, new} <= _OWN_CODE or _only_named(c, was, now):
@@ -366,6 +374,30 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             question=_asked(now.name, old, new),
             remedy=_IF_THEY_DONT,
         )
+
+
+def _is_of_table(keys: Sequence[Key]) -> bool | None:
+    """Say whether a store's first user aggregates a table; None if its own name doesn't tell."""
+    name = keys[0][1] if keys else ""
+    kind, _, what = name.partition("-")
+    is_known = what.startswith(("AGGREGATE-", "REDUCE-")) and kind in ("KTABLE", "KSTREAM")
+    return kind == "KTABLE" if is_known else None
+
+
+def _of_table_or_stream(pair: StorePair, now: StreamsStore, old: str, new: str) -> RuleResult:
+    words = ("a table", "a stream") if new.startswith("KSTREAM") else ("a stream", "a table")
+    return RuleResult(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.REINTERPRETED,
+        location=pair.location,
+        before=old,
+        after=new,
+        because=(
+            f"An aggregation of {words[0]} filled the store {now.name}, and now an aggregation of "
+            f"{words[1]} fills it. The new version continues with the stored values."
+        ),
+        remedy=_IF_THE_TABLE,
+    )
 
 
 def _asked(store: str, old: str, new: str) -> str:

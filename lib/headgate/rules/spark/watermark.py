@@ -9,6 +9,7 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_drawn
+from headgate.rules.spark.facts.changed_keys import SAME_TIME
 from headgate.rules.spark.facts.event_time import (
     AGGREGATES,
     evicts_by_time,
@@ -16,6 +17,7 @@ from headgate.rules.spark.facts.event_time import (
     output_mode,
 )
 from headgate.rules.spark.facts.expressions import columns
+from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
 _UNTOLD = "unknown"
@@ -73,7 +75,7 @@ _HAS_THE_OLD = (
 @rule(
     "WMK003",
     remedies=(_ADD_A_PLAN, _KEEP_THE_WATERMARK, _START_FROM_AN_EMPTY),
-    questions=(_IS_THE_EVENT, _HAS_THE_OLD),
+    questions=(_IS_THE_EVENT, _HAS_THE_OLD, SAME_TIME),
 )
 def event_time(c: Comparison) -> Iterator[RuleResult]:
     """The watermark in the offset log belongs to the old event time.
@@ -97,7 +99,18 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
         elif old.column != new.column and not _goes_by_time(c.after):
             # For the operators that went by the old one it is as if there were none any more.
             yield from (_removed(c, pair) for pair in c.operators if pair.kind is not None)
-        elif old.column != new.column:
+        elif (how := key_change(c, (old.column,), (new.column,))) is KeyChange.REWRITTEN:
+            yield RuleResult(
+                outcome=Outcome.UNKNOWN,
+                location=Location(old.node, new.node),
+                before=old.column,
+                after=new.column,
+                because="Different functions now compute the event time.",
+                question=SAME_TIME,
+                remedy=_START_FROM_AN_EMPTY,
+                scenario="from-scratch",
+            )
+        elif how is not KeyChange.SAME:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.MIXED,

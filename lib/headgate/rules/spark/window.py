@@ -8,6 +8,8 @@ from headgate.model.version import OperatorKind, Window
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
+from headgate.rules.spark.facts.changed_keys import SAME_TIME
+from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 
 _REMEDY = (
@@ -57,14 +59,26 @@ def session_gap(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN003", remedies=(_REMEDY,))
+@rule("WIN003", remedies=(_REMEDY,), questions=(SAME_TIME,))
 def window_column(c: Comparison) -> Iterator[RuleResult]:
     """Stored windows use the old time column, and new rows use the new one.
 
     Results mix two time columns.
     """
     for pair, old, new in _windows(c):
-        if old.column != new.column:
+        how = key_change(c, (old.column,), (new.column,))
+        if how is KeyChange.REWRITTEN:
+            yield RuleResult(
+                outcome=Outcome.UNKNOWN,
+                location=pair.location,
+                before=old.column,
+                after=new.column,
+                because="Different functions now compute the window's time column.",
+                question=SAME_TIME,
+                remedy=_REMEDY,
+                scenario="from-scratch",
+            )
+        elif how is not KeyChange.SAME:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.MIXED,

@@ -13,6 +13,7 @@ WERE_NULLS = (
     "Has the old version read rows with a null key? Or has it read rows with the value that now "
     "replaces null?"
 )
+SAME_TIME = "Does the new expression give the same time as the old one for every row?"
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
 REPLAY = "Reprocess the input with a new checkpoint."
 
@@ -41,6 +42,8 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
         yield _unsure(pair, *sides, _BY_NULLS, WERE_NULLS)
     elif how is KeyChange.HIDDEN:
         yield _unsure(pair, *sides, _BY_FUNCTION)
+    elif how is KeyChange.REWRITTEN:
+        yield _unsure(pair, *sides, _BY_REWRITING)
     elif how is KeyChange.NUMBERED:
         yield _unsure(pair, *sides, _BY_NUMBER)
     elif how is KeyChange.MOVED:
@@ -54,6 +57,10 @@ _BY_NULLS = (
 )
 _BY_FUNCTION = (
     "A user-defined function computes a state key, and query plans don't contain its code."
+)
+_BY_REWRITING = (
+    "Different functions now compute a state key from the same columns. Query plans don't show "
+    "whether they return the same values. If they don't, Spark doesn't find the stored keys."
 )
 _BY_NUMBER = (
     "The evidence of one version shows only the position of the field of inline(), not its name. A "

@@ -13,6 +13,7 @@ from headgate.rules.spark.facts.expressions import call_of, split_arguments
 
 _UNSAID = re.compile(r"^(?:Some\(.*\)|None)$")
 _FIRST_PART = re.compile(r"^split\((?P<args>.*)\)\[0\]$", re.DOTALL)
+_FIELD_OF_TUPLE = re.compile(r"^json_tuple\((?P<args>.*)\)\.(?P<place>\d+)$", re.DOTALL)
 _SPECIAL = frozenset("\\^$.|?*+()[]{}")
 # How much of `yyyy-MM-dd HH:mm:ss`, the text of a timestamp, each length holds.
 _TEXT_OF_TIME = "yyyy-MM-dd HH:mm:ss"
@@ -49,6 +50,8 @@ def settled(expression: str) -> str:
     text = expression.strip()
     if match := _FIRST_PART.match(text):
         return _first_part(split_arguments(match["args"])) or text
+    if match := _FIELD_OF_TUPLE.match(text):
+        return _field(split_arguments(match["args"]), int(match["place"])) or text
     found = call_of(text)
     if found is None:
         return text
@@ -180,6 +183,20 @@ def _first_part(args: Sequence[str]) -> str | None:
     return f"substring_index({settled(value)}, {mark}, 1)" if plain else None
 
 
+def _element_at(args: Sequence[str]) -> str | None:
+    """Read the first part of `split_part`, which Spark's optimiser writes as an element."""
+    name, inside = call_of(args[0]) or ("", "") if args else ("", "")
+    parts = split_arguments(inside)
+    is_first = name == "stringsplitsql" and list(args[1:2]) == ["1"] and len(parts) == 2
+    return _first_part(parts) if is_first else None
+
+
+def _field(args: Sequence[str], place: int) -> str | None:
+    """Read a column of `json_tuple(x, 'a', 'b')` as `get_json_object(x, '$.a')`."""
+    name = args[place + 1] if place + 1 < len(args) else ""
+    return f"get_json_object({settled(args[0])}, $.{name})" if name.isidentifier() else None
+
+
 def _regexp_replace(args: Sequence[str]) -> str | None:
     plain = len(args) in (3, 4) and not _SPECIAL & set(args[1]) and not set("$\\") & set(args[2])
     return f"replace({', '.join(args[:3])})" if plain and list(args[3:]) in ([], ["1"]) else None
@@ -231,6 +248,7 @@ _WAYS: dict[str, Write] = {
     "date_format": _date_format,
     "date_part": _extract,
     "date_trunc": _date_trunc,
+    "element_at": _element_at,
     "extract": _extract,
     "from_unixtime": _from_unixtime,
     "left": lambda args: (
