@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from headgate.twin.generate_rows import SIZES_A, SIZES_B, RowMaker, SourceRows
@@ -65,6 +66,20 @@ def test_rows_are_json_of_their_schema():
     assert all(r["at"] is not None for r in found)
     assert {type(r["tags"]) for r in found} == {list, type(None)}
     assert len({r["k"] for r in found}) > 50
+
+
+def test_numbers_that_are_read_as_times_are_times_of_the_batches():
+    found = rows(RowMaker(hints(conversions={"stream:v": "since 1970:1000"}), 1).feed([STREAM]))
+    times = [r["v"] / 1000 for r in found if r["v"] is not None]
+    first = datetime(2024, 3, 1, tzinfo=UTC).timestamp()
+    assert all(first < t < first + 365 * 86_400 for t in times)
+    assert len(set(times)) > 20
+
+
+def test_texts_that_are_compared_in_one_case_mostly_have_it():
+    found = [r["k"] for r in rows(RowMaker(hints(cases={"stream:k": "upper"}), 1).feed([STREAM]))]
+    kept = [k for k in found if k]
+    assert len(kept) * 0.6 < sum(k == k.upper() for k in kept) < len(kept)
 
 
 def test_most_texts_are_what_a_plan_compares_them_with():

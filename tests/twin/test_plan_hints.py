@@ -206,3 +206,52 @@ def test_a_field_that_a_star_selects_is_found_by_its_number():
     field = call("GetStructField", column(2) | {"dataType": struct}, ordinal=1)
     found = mined("Filter", condition=call("GreaterThan", field, literal("100", "long")))
     assert found.literals == {"stream:v.cents": {("100", "long")}}
+
+
+def number(kind):
+    return column(2) | {"dataType": kind}
+
+
+@pytest.mark.parametrize(
+    ("expression", "read"),
+    [
+        (call("MillisToTimestamp", number("long")), "since 1970:1000"),
+        (call("SecondsToTimestamp", number("long")), "since 1970:1"),
+        (call("Cast", number("long"), dataType="timestamp"), "since 1970:1"),
+        (
+            call(
+                "Cast",
+                call(
+                    "Divide",
+                    call("Cast", number("long"), dataType="double"),
+                    call("Cast", literal("1000", "integer"), dataType="double"),
+                ),
+                dataType="timestamp",
+            ),
+            "since 1970:1000",
+        ),
+        (call("Cast", number("string"), dataType="timestamp"), "timestamp"),
+    ],
+)
+def test_numbers_that_are_read_as_times(expression, read):
+    found = mined("Filter", condition=call("IsNotNull", expression))
+    assert found.conversions == {"stream:v": read}
+
+
+def test_a_part_by_its_number_is_that_of_a_split_by_its_text():
+    split = call("StringSplitSQL", column(1), literal("-"))
+    found = mined("Filter", condition=call("ElementAt", split, literal("1", "integer")))
+    other = mined(
+        "Filter",
+        condition=call(
+            "GetArrayItem",
+            call("StringSplit", column(1), literal("-")),
+            literal("0", "integer"),
+        ),
+    )
+    assert found.parts == other.parts
+
+
+def test_texts_that_are_compared_in_one_case():
+    found = mined("Filter", condition=call("EqualTo", call("Upper", column(1)), column(2)))
+    assert list(found.cases.values()) == ["upper"]

@@ -8,7 +8,7 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -34,6 +34,8 @@ _HOT, _WARM = 0.55, 0.85
 _TAKEN_APART = 0.93
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
+_SINCE_1970 = "since 1970:"
+_IN_ONE_CASE = 0.7
 _TIMES = frozenset({"timestamp", "timestamp_ntz"})
 _OF_STREAM = re.compile(rf"^{STREAM}(-\w+)?:|(?<=^table)-[0-9a-f]+")
 _PATTERN = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
@@ -158,7 +160,7 @@ class RowMaker:
 
     def _reads_time(self, path: str) -> bool:
         read = str(self.hints.conversions.get(path, ""))
-        return read in _TIMES or read == "date" or read.startswith("format:")
+        return read in _TIMES or read == "date" or read.startswith(("format:", _SINCE_1970))
 
     def _retimed_text(self, value: Any, kind: Any, path: str, at: datetime) -> Any:
         """Return a text that is read as JSON with times of now in it; any other value stays."""
@@ -233,6 +235,9 @@ class RowMaker:
             return _base64(self._text(column, at))
         if kind == "boolean":
             return self.random.random() < 0.5
+        read = str(self.hints.conversions.get(column, ""))
+        if read.startswith(_SINCE_1970):
+            return int(at.replace(tzinfo=UTC).timestamp()) * int(read.removeprefix(_SINCE_1970))
         return self._number(str(kind), column)
 
     def _nested(self, kind: Mapping[str, Any], column: str, at: datetime) -> Any:
@@ -259,7 +264,15 @@ class RowMaker:
         return self._value(kind.get("sqlType", "string"), column, at)
 
     def _text(self, column: str, at: datetime) -> str | None:
-        """Return text in the form that the query reads it in."""
+        """Return text in the form that the query reads it in, and in the case it compares."""
+        text = self._read(column, at)
+        case = self.hints.cases.get(self.hints.domain(column))
+        # Some stay in another case: a version may no longer convert them.
+        if text is None or case is None or self.random.random() > _IN_ONE_CASE:
+            return text
+        return text.upper() if case == "upper" else text.lower()
+
+    def _read(self, column: str, at: datetime) -> str | None:
         read = self.hints.conversions.get(column)
         if read is None:
             return self._made(column, at) or self._word(column)

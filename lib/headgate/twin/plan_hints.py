@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.twin.made_texts import Parts, group_of, item_of, key_of
+from headgate.twin.plan_tree import (
+    Node,
+    class_name,
+    expression_id,
+    expressions_of,
+    tree_of,
+    walk,
+)
 
-Node = dict[str, Any]
 # Columns are named `stream:NAME` or `FOLDER:NAME`, fields of structs `stream:NAME.FIELD`. Streams
 # share their columns, but not if several are of Kafka: then each has another `value`.
 STREAM = "stream"
@@ -37,8 +44,19 @@ _AROUND = frozenset(
     }
 )
 # What gives a part of a text, which has a name of its own.
-_TAKEN = frozenset({"RegExpExtract", "GetJsonObject", "GetArrayItem", "SubstringIndex"})
+_TAKEN = frozenset(
+    {"RegExpExtract", "GetJsonObject", "GetArrayItem", "SubstringIndex", "ElementAt"}
+)
 _SEARCHED = frozenset({"RLike", "RegExpReplace", "RegExpInStr", "RegExpCount", "RegExpSubStr"})
+# What reads a number as the time since 1970, and how many of its units a second has.
+_SINCE_1970 = {
+    "SecondsToTimestamp": 1,
+    "FromUnixTime": 1,
+    "MillisToTimestamp": 1000,
+    "MicrosToTimestamp": 1_000_000,
+}
+_NUMBERS = frozenset({"integer", "long", "double", "float"})
+_CASES = {"Upper": "upper", "Lower": "lower"}
 _DIVIDED = frozenset({"Divide", "IntegralDivide", "Remainder", "Pmod"})
 _JSON_KEY = re.compile(r"\$\.(\w+)")
 _MOST_ITEMS = 40
@@ -67,7 +85,8 @@ class Hints:
 
     `intervals` are in seconds. `words` are texts of user functions, for any column of text.
     `apart` are the folders of streams that share no columns with others. `parts` says how a
-    column's text is taken apart, `divisors` are columns that something is divided by.
+    column's text is taken apart, `divisors` are columns that something is divided by. `cases` are
+    those of texts that are compared in one case.
     """
 
     literals: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
@@ -77,6 +96,7 @@ class Hints:
     apart: set[str] = field(default_factory=set)
     parts: dict[str, Parts] = field(default_factory=dict)
     divisors: set[str] = field(default_factory=set)
+    cases: dict[str, str] = field(default_factory=dict)
     _parents: dict[str, str] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
@@ -116,7 +136,7 @@ def mine(study: Mapping[str, Any], hints: Hints) -> None:
     for leaf in study["leaves"]:
         prefix = hints.prefix(leaf["folder"], is_streaming=leaf["folder"] in streams)
         columns |= {key: {f"{prefix}:{name}"} for key, name in leaf["ids"].items()}
-    _Miner(hints, columns).plan(_tree(study["plan"]))
+    _Miner(hints, columns).plan(tree_of(study["plan"]))
     hints.intervals |= {int(n) * _UNITS[unit] for n, unit in _INTERVAL.findall(study["text"])}
     names = {f["name"] for leaf in study["leaves"] for f in leaf["schema"]["fields"]}
     hints.words |= set(study["constants"]) - names
@@ -147,31 +167,31 @@ class _Miner:
     def plan(self, node: Node) -> None:
         for child in node["children"]:
             self.plan(child)
-        trees = list(_expressions(node))
+        trees = list(expressions_of(node))
         for tree in trees:
-            for part in _walk(tree):
-                if _name(part) == "Alias" and part["children"]:
-                    self.columns[_id(part)] = self.read(part["children"][0])
+            for part in walk(tree):
+                if class_name(part) == "Alias" and part["children"]:
+                    self.columns[expression_id(part)] = self.read(part["children"][0])
                     if units := self.units(part):
-                        self.calendar[_id(part)] = max(units)
+                        self.calendar[expression_id(part)] = max(units)
         for tree in trees:
-            for part in _walk(tree):
+            for part in walk(tree):
                 self.expression(part)
                 self.dissect(part)
-        for tree in _expressions({key: node[key] for key in _KEYS if key in node}):
+        for tree in expressions_of({key: node[key] for key in _KEYS if key in node}):
             # Rows must reach several keys, so their times must be further apart.
             self.hints.intervals |= self.units(tree)
 
     def units(self, tree: Node) -> set[float]:
         """Return the calendar's units, in seconds, that an expression cuts times to."""
-        found = (_calendar(part) or self.calendar.get(_id(part)) for part in _walk(tree))
+        found = (_calendar(part) or self.calendar.get(expression_id(part)) for part in walk(tree))
         return {unit for unit in found if unit}
 
     def read(self, tree: Node) -> set[str]:
         """Return the columns that an expression reads."""
-        name = _name(tree)
+        name = class_name(tree)
         if name == "AttributeReference":
-            return set(self.columns.get(_id(tree), ()))
+            return set(self.columns.get(expression_id(tree), ()))
         if name == "GetStructField" and (field := _field_name(tree)):
             return {f"{column}.{field}" for column in self.read(tree["children"][0])}
         if name in _TAKEN:
@@ -184,14 +204,18 @@ class _Miner:
         """Return the parts of texts that an expression takes, and note how it takes them."""
         inner, *arguments = tree["children"]
         given = [_constant(argument) for argument in arguments]
-        array = inner if _name(inner) == "StringSplit" else None
+        array = inner if class_name(inner) == "StringSplit" else None
         columns = self.read(array["children"][0] if array else inner)
         if name == "RegExpExtract" and isinstance(given[0], str):
             return {self.group(c, given[0], given[1]) for c in columns}
         if name == "GetJsonObject" and (key := _JSON_KEY.match(str(given[0]))):
             return {self.key(c, key[1]) for c in columns}
         if name == "SubstringIndex" and given[0] and str(given[1]).isdecimal():
-            return {self.item(c, re.escape(str(given[0])), int(str(given[1])) - 1) for c in columns}
+            return {self.item(c, _as_pattern(given[0]), int(str(given[1])) - 1) for c in columns}
+        if class_name(inner) == "StringSplitSQL" and str(given[0]).isdecimal():
+            text, mark = inner["children"]
+            between, index = _as_pattern(_constant(mark)), int(str(given[0])) - 1
+            return {self.item(c, between, index) for c in self.read(text)}
         if name == "GetArrayItem" and str(given[0]).isdecimal():
             separator = _constant(array["children"][1]) if array else None
             pairs = [(c, separator) for c in columns] if separator else _separated(columns)
@@ -213,7 +237,7 @@ class _Miner:
 
     def dissect(self, part: Node) -> None:
         """Note how texts are taken apart and searched, and what something is divided by."""
-        name = _name(part)
+        name = class_name(part)
         if name in _TAKEN:
             self.taken(name, part)
         elif name in _DIVIDED:
@@ -228,11 +252,13 @@ class _Miner:
                     self.key(column, str(key))
 
     def expression(self, part: Node) -> None:
-        name = _name(part)
+        name = class_name(part)
         if name in _COMPARED:
             self.comparison(name, part)
         elif name in _PARSED:
             self.convert(part, _format(part) or _PARSED[name])
+        elif name in _SINCE_1970:
+            self.since_1970(part["children"][0], _SINCE_1970[name])
         elif name == "JsonToStructs":
             self.convert(part, part.get("schema"))
         elif name in ("Cast", "TryCast") and isinstance(part.get("dataType"), str):
@@ -240,15 +266,15 @@ class _Miner:
         elif name == "Literal" and "interval" in str(part.get("dataType")):
             self.interval(part.get("value"), 1)
         elif name in ("Remainder", "SessionWindow"):
-            for inner in _walk(part):
-                if _name(inner) == "Literal" and inner.get("dataType") == "long":
+            for inner in walk(part):
+                if class_name(inner) == "Literal" and inner.get("dataType") == "long":
                     self.interval(inner.get("value"), _LEAST_WINDOW_US)
 
     def comparison(self, name: str, part: Node) -> None:
         literals = {
             (str(inner["value"]), str(inner["dataType"]))
             for inner in _compared(part)
-            if _name(inner) == "Literal" and inner.get("value") is not None and name != "RLike"
+            if class_name(inner) == "Literal" and inner.get("value") is not None and name != "RLike"
         }
         if name == "InSet":
             literals |= {(word, "string") for word in _WORD.findall(str(part.get("hset") or ""))}
@@ -258,12 +284,23 @@ class _Miner:
             left, right = (self.read(child) for child in part["children"])
             if len(left) == len(right) == 1:
                 self.hints.equate(*left, *right)
+                for inner in walk(part):
+                    if case := _CASES.get(class_name(inner)):
+                        self.hints.cases[self.hints.domain(*left)] = case
+
+    def since_1970(self, number: Node, units: int) -> None:
+        """Note that a column's numbers are times, in so many units a second."""
+        for column in self.read(number):
+            self.hints.conversions[column] = f"since 1970:{units}"
 
     def cast(self, part: Node) -> None:
         inner = part["children"][0]
-        while _name(inner) in _AROUND and inner["children"]:
+        if part["dataType"] == "timestamp" and (units := _units_of_time(inner)):
+            self.since_1970(inner, units)
+            return
+        while class_name(inner) in _AROUND and inner["children"]:
             inner = inner["children"][0]
-        if _name(inner) in ("AttributeReference", "GetStructField", *_TAKEN):
+        if class_name(inner) in ("AttributeReference", "GetStructField", *_TAKEN):
             for column in self.read(inner):
                 self.hints.conversions.setdefault(column, part["dataType"])
 
@@ -277,9 +314,30 @@ class _Miner:
             self.hints.intervals.add(int(text) / _SECOND_US)
 
 
+def _units_of_time(number: Node) -> int | None:
+    """Return the units a second of a number that is cast to a time; None of anything else."""
+    divisor: Any = 1
+    while class_name(number) in ("Cast", "TryCast", "Divide"):
+        if class_name(number) == "Divide":
+            inner = [p for p in walk(number["children"][1]) if class_name(p) == "Literal"]
+            divisor = inner[0].get("value") if inner else None
+        number = number["children"][0]
+    is_number = class_name(number) == "AttributeReference" and number.get("dataType") in _NUMBERS
+    try:
+        return int(float(divisor)) if is_number else None
+    except (TypeError, ValueError):
+        return None
+
+
 def _constant(part: Node) -> Any:
     """Return a literal's value, None of any other expression."""
-    return part.get("value") if _name(part) == "Literal" else None
+    return part.get("value") if class_name(part) == "Literal" else None
+
+
+def _as_pattern(mark: Any) -> str:
+    """Return a text as a pattern: as `split` has it, where nothing in it needs a backslash."""
+    text = str(mark)
+    return text if not set(text) & set("\\^$.|?*+()[]{}") else re.escape(text)
 
 
 _SPLIT = "~split"
@@ -304,9 +362,11 @@ def _field_name(tree: Node) -> str | None:
 
 def _calendar(part: Node) -> float | None:
     """Return the seconds of the unit that an expression cuts a time to, None if it cuts none."""
-    name = _name(part)
+    name = class_name(part)
     if name in ("DateFormatClass", "TruncTimestamp", "FromUnixTime"):
-        texts = [str(p["value"]) for p in _walk(part) if _name(p) == "Literal" and p.get("value")]
+        texts = [
+            str(p["value"]) for p in walk(part) if class_name(p) == "Literal" and p.get("value")
+        ]
         if name == "TruncTimestamp":
             return next((_UNITS[t.lower()] for t in texts if t.lower() in _UNITS), float(_DAY))
         letters = "".join(texts[-1:])
@@ -320,59 +380,22 @@ def _format(part: Node) -> str | None:
     """Return `format:PATTERN` of a parsed date or time, None if it has no pattern."""
     found = [
         str(inner["value"])
-        for parsing in _walk(part)
-        if _name(parsing) in _PARSED
+        for parsing in walk(part)
+        if class_name(parsing) in _PARSED
         for inner in parsing["children"]
-        if _name(inner) == "Literal" and inner.get("dataType") == "string" and inner.get("value")
+        if class_name(inner) == "Literal"
+        and inner.get("dataType") == "string"
+        and inner.get("value")
     ]
     return f"format:{found[0]}" if found else None
-
-
-def _tree(nodes: Sequence[Node]) -> Node:
-    """Return the root of what Spark's `toJSON` lists in pre-order, with `children`."""
-    rest = iter(nodes)
-
-    def one() -> Node:
-        node = dict(next(rest))
-        node["children"] = [one() for _ in range(node.get("num-children", 0))]
-        return node
-
-    return one()
-
-
-def _expressions(node: Node) -> Iterator[Node]:
-    """Yield the expressions that a plan's node holds."""
-    for key, value in node.items():
-        if key == "children" or not isinstance(value, list) or not value:
-            continue
-        groups: Iterable[Any] = [value] if isinstance(value[0], dict) else value
-        for group in groups:
-            first = group[0] if isinstance(group, list) and group else None
-            if isinstance(first, dict) and "class" in first:
-                yield _tree(group)
-
-
-def _walk(tree: Node) -> Iterator[Node]:
-    yield tree
-    for child in tree["children"]:
-        yield from _walk(child)
 
 
 def _compared(tree: Node) -> Iterator[Node]:
     """Yield what a comparison compares, without what says how a text is taken apart."""
     yield tree
-    if _name(tree) not in _TAKEN and _name(tree) != "StringSplit":
+    if class_name(tree) not in _TAKEN and class_name(tree) != "StringSplit":
         for child in tree["children"]:
             yield from _compared(child)
-
-
-def _name(node: Node) -> str:
-    return str(node["class"]).rpartition(".")[2]
-
-
-def _id(node: Node) -> str:
-    found = node.get("exprId") or {}
-    return f"{found.get('id')} {found.get('jvmId')}"
 
 
 # They give another value in each run, or in each batch.
@@ -397,7 +420,7 @@ def volatile(studies: Iterable[Mapping[str, Any]]) -> tuple[str | None, frozense
     columns: set[str] = set()
     for study in studies:
         tainted: dict[str, str] = {}
-        inside = _taint(_tree(study["plan"]), tainted, columns)
+        inside = _taint(tree_of(study["plan"]), tainted, columns)
         if inside is not None:
             return inside, frozenset()
     return None, frozenset(columns)
@@ -408,20 +431,20 @@ def _taint(node: Node, tainted: dict[str, str], columns: set[str]) -> str | None
     for child in node["children"]:
         if (inside := _taint(child, tainted, columns)) is not None:
             return inside
-    for tree in _expressions(node):
+    for tree in expressions_of(node):
         name = next(
             (
-                _VOLATILE.get(_name(p)) or tainted[_id(p)]
-                for p in _walk(tree)
-                if _name(p) in _VOLATILE or _id(p) in tainted
+                _VOLATILE.get(class_name(p)) or tainted[expression_id(p)]
+                for p in walk(tree)
+                if class_name(p) in _VOLATILE or expression_id(p) in tainted
             ),
             None,
         )
         if name is None:
             continue
-        if _name(node) not in _CARRIES:
+        if class_name(node) not in _CARRIES:
             return name
-        if _name(tree) == "Alias":
-            tainted[_id(tree)] = name
+        if class_name(tree) == "Alias":
+            tainted[expression_id(tree)] = name
             columns.add(str(tree.get("name")))
     return None

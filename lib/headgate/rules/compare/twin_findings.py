@@ -304,13 +304,13 @@ def _answer_by_start(
 
 
 def _ids(finding: Finding, versions: tuple[Version, Version]) -> set[int | None]:
-    """Return the ids of the operators that a finding is about."""
+    """Return the ids of the operators that a finding is about: of a watermark, all."""
     nodes = (finding.location.before, finding.location.after)
     return {
         o.operator_id
         for version, node in zip(versions, nodes, strict=True)
         for o in version.stateful or ()
-        if node is not None and o.node == node
+        if node is not None and (o.node == node or node in {w.node for w in version.watermarks})
     }
 
 

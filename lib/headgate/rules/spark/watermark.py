@@ -76,6 +76,7 @@ _HAS_THE_OLD = (
     "WMK003",
     remedies=(_ADD_A_PLAN, _KEEP_THE_WATERMARK, _START_FROM_AN_EMPTY),
     questions=(_IS_THE_EVENT, _HAS_THE_OLD, SAME_TIME),
+    is_of_state=True,
 )
 def event_time(c: Comparison) -> Iterator[RuleResult]:
     """The watermark in the offset log belongs to the old event time.
