@@ -129,8 +129,8 @@ def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
 def _is_rewritten(before: str, after: str) -> bool:
     """Say whether functions took the place of others, or a format's own reader that of a parser.
 
-    Of 25 recorded changes of this kind, 12 gave the same keys. One function more, or other
-    arguments of the same functions, gave other keys in all 20. So did another function of a family.
+    Of 17 recorded changes of this kind, 12 gave the same keys. One function more, other arguments
+    of the same functions, or another function of a family gave other keys in all 19.
     """
     if (parsed := _parsed_field(before, after)) is not None:
         return parsed
