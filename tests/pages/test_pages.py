@@ -9,6 +9,8 @@ import pytest
 from headgate.ui.shared.keys import CompareKey, LandscapeKey, ReprocessKey, TopologyKey
 from headgate.ui.shared.page import PAGES
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "pages").glob("*.py"))
 

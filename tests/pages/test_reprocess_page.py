@@ -20,6 +20,8 @@ from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.make_point import make_point
 
+pytestmark = pytest.mark.slow
+
 REFUSED = [
     (name, engine, scenario.support[engine].why)
     for name, scenario in SCENARIOS.items()

@@ -18,6 +18,8 @@ from headgate.ui.runs import catch_up
 from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import open_context
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(seeded):

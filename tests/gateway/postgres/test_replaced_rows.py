@@ -11,6 +11,8 @@ from headgate.gateway.adapters.tables import TableAdapter
 from headgate.gateway.postgres.connect import connected, connection_arguments
 from headgate.model.tables import RowCounts
 
+pytestmark = pytest.mark.slow
+
 MIXED = """
 CREATE TABLE "Odd {}" (
     "key %s" text, day date, value double precision, raw json, tags text[], bytes bytea,

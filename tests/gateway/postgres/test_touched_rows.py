@@ -11,6 +11,8 @@ from headgate.errors import RefusedError, StepError
 from headgate.gateway.postgres.statement import written_since
 from headgate.model.tables import RowCounts
 
+pytestmark = pytest.mark.slow
+
 TABLE = '"Odd {}"'
 SESSIONS = f"""
 CREATE TABLE {TABLE} (

@@ -18,6 +18,8 @@ from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers
 from headgate.usecases.runs.clean_runs import clean_runs
 from remote_lab import scratch_of
 
+pytestmark = pytest.mark.slow
+
 OLD = timedelta(days=20)
 
 

@@ -15,6 +15,8 @@ from headgate.usecases.restore_points.list_points import list_points
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.restore_points.remove_points import remove_point
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def lab(remote, monkeypatch):

@@ -21,6 +21,8 @@ from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context, open_context
 from remote_lab import START, rewind_of, scratch_of
 
+pytestmark = pytest.mark.slow
+
 CASES_OF_SPARK = Path(__file__).parents[3] / "cases" / "spark"
 # It takes the variable and does not use it.
 DEAF = START.replace("${HEADGATE_CHECKPOINT#s3a://}", "$(cat bucket)/ck")

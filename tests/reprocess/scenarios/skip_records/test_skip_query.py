@@ -31,6 +31,8 @@ from headgate.store.rows import RunState
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.run_journal import RunJournal
 
+pytestmark = pytest.mark.slow
+
 HEAD = 'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1}\n'
 # As Spark does: a batch that is logged is done over, up to its end in the log; the next one has
 # the record, at 12 of partition 0, and can't be done.
