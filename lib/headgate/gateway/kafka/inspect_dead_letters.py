@@ -12,9 +12,9 @@ from typing import Any
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AclOperation, OffsetSpec
 
-from headgate.errors import StepError
+from headgate.errors import StepError, UnreachableError
 from headgate.gateway.kafka.cluster import Kafka
-from headgate.gateway.kafka.errors import gather, kafka_error
+from headgate.gateway.kafka.errors import gather, kafka_error, translate
 from headgate.gateway.kafka.read_records import Record, each_record
 from headgate.gateway.kafka.redrive_ledger import Marks, read_marks
 from headgate.gateway.kafka.topics import TopicPart
@@ -140,7 +140,7 @@ def _slices(spans: Iterable[Span], most: int | None) -> list[dict[TopicPart, tup
 def stable_spans(kafka: Kafka, topic: str, partitions: Iterable[int]) -> tuple[Span, ...]:
     """Return what a reader of committed records can read now, by partition; all for none.
 
-    StepError if a partition's ends are unknown.
+    StepError if the topic is gone, UnreachableError if a partition's ends are unknown.
     """
     wanted = set(partitions)
     found = kafka.topics([topic]).get(topic)
@@ -152,7 +152,7 @@ def stable_spans(kafka: Kafka, topic: str, partitions: Iterable[int]) -> tuple[S
     for part in parts:
         end = ends.get(part.number)
         if part.begin is None or end is None:
-            raise StepError(
+            raise UnreachableError(
                 f"the earliest and latest offsets of {topic}[{part.number}] are unknown. Check "
                 "that the partition has a leader"
             )
@@ -185,10 +185,7 @@ def may_write(kafka: Kafka, topics: Iterable[str]) -> dict[str, bool | None]:
             request_timeout=deadline.left,
         )
     except KafkaException as error:
-        raise StepError(
-            f"the write permission for {', '.join(wanted)} could not be read from Kafka: "
-            f"{kafka_error(error).str()}"
-        ) from None
+        raise translate(kafka_error(error), kafka.bootstrap) from None
     found, _ = gather(futures, deadline)
     return {name: _writes(found.get(name)) for name in wanted}
 
