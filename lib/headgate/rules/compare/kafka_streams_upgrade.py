@@ -30,8 +30,8 @@ _BY_RULE: dict[str, tuple[str, ...]] = {
         _STOP,
         _WAIT,
         (
-            "If all changelogs are complete, delete the state directories of all instances. "
-            "Kafka Streams restores the stores from the changelogs."
+            "If the changelogs contain all rows of all stores, delete the state directories of all "
+            "instances. Kafka Streams restores the stores from the changelogs."
         ),
         _START,
     ),

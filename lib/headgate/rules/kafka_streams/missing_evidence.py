@@ -79,7 +79,7 @@ def _unseen(c: StreamsComparison) -> str:
     settled = any(_is_serde(k) for k in c.old.config) and any(_is_serde(k) for k in c.new.config)
     serdes = "serdes in the code" if settled else "serdes"
     if all(s.is_global for s in c.new.stores):
-        return f"{serdes} of inputs and outputs, functions"
+        return f"{serdes} of inputs and outputs, functions (such as mappers and filters)"
     return (
         f"{serdes}, windows (size, grace period or kind), functions (such as aggregators), stores "
         "(type or logging)"

@@ -71,7 +71,8 @@ _LEAVE_THE_OPTIMISATION = (
     "KTable's source topic from the earliest offset."
 )
 _DO_ALL_INSTANCES = (
-    "Will all instances keep their state directories until every row has been updated?"
+    "Will all instances keep their state directories until every row has been updated, and so "
+    "written to the new changelog?"
 )
 
 

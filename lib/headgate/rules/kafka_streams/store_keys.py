@@ -319,8 +319,8 @@ _IF_THEY_DONT = (
     "If the types or the meaning differ, give the store another name and replay the inputs."
 )
 _DO_AND_KEEP = (
-    "Do the operators {replace} and {replace_2} write rows with the same types and meaning to the "
-    "store {now}?"
+    "Do the operators {replace} (old version) and {replace_2} (new version) write rows with the "
+    "same types and meaning to the store {now}?"
 )
 
 

@@ -151,7 +151,10 @@ def committed_offsets_expire(s: Subject) -> Iterator[Problem]:
     elif keeps < _SHORT_MS:
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"The brokers keep the offsets of a stopped group for only {span(keeps)}.",
+            what=(
+                "The brokers keep the committed offsets of a group without members for only "
+                f"{span(keeps)}."
+            ),
             remedy=_RAISE_ON_THE_BROKERS,
             keeps_state=True,
         )

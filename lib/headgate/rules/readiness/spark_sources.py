@@ -158,8 +158,9 @@ def input_files_removed(s: Subject) -> Iterator[Problem]:
 
 
 _READ_WITH_MODE = (
-    "Read with mode=PERMISSIVE and columnNameOfCorruptRecord. Write the rows with a value in that "
-    "column to a separate location. The state changes only if a stateful operator uses that column."
+    "Set the source options mode=PERMISSIVE and columnNameOfCorruptRecord. Write the rows with a "
+    "value in that column to a separate location. This change affects the existing state only if a "
+    "stateful operator uses the new column."
 )
 
 

@@ -282,7 +282,8 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
         before=told[0],
         after=told[1],
         because=(
-            "The offsets of the sources are equal by coincidence, so nothing is lost this time."
+            "The source gets the offset entry of another source, because Spark finds offsets by "
+            "position. Both entries are equal by coincidence, so this restart doesn't fail."
         ),
         remedy=_KEEP_THE_ORDER,
     )
