@@ -96,7 +96,7 @@ def test_rows_are_staged_with_the_touched_keys_and_then_replaced():
     assert planned(later).steps[0].target.oldest_transaction > 900
     assert "2 of 300 results (0.667 %) are replaced" in plan.risks[0]
     said = (
-        "rows of the touched keys for which the run has no new result are deleted from public",
+        "if the run has no new result for a row of a touched key, the row is deleted from public",
         "if another program, such as totals, writes rows of the touched keys after this plan was",
         "while rows are replaced, other writers of public.totals wait",
         "no values for these columns: note. Replaced rows keep their old values",

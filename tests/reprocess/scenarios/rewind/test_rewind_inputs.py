@@ -57,13 +57,13 @@ def test_what_lies_between_is_counted():
 def test_a_partition_that_came_later_is_new_to_the_batch():
     batch = LoggedBatch(number=3, offsets={"orders": {0: 20}})
     (reason, *_) = inputs(PaperInspector({"orders": topic(begin=60)}), batch).blockers
-    assert reason.startswith("past retention: 40 records")
+    assert reason.startswith("40 records of ")
     assert inputs(PaperInspector({"orders": topic()}), batch).again == {"orders": 30}
 
 
 REFUSED = [
     ({}, "topic orders does not exist"),
-    ({"orders": topic(begin=25)}, "past retention: 5 records of orders[0] after batch 3"),
+    ({"orders": topic(begin=25)}, "5 records of orders[0] after batch 3 are past retention"),
     (
         {"orders": topic(end=25)},
         "batch 3 ended at offset 30 of orders[1], but the latest offset is 25",

@@ -187,7 +187,9 @@ def test_the_switch_sets_a_group_to_exactly_the_old_offsets_and_says_what_may_co
     step = SwitchOffsets(**SWITCH)
     was = carry_out(step, world)
     assert world.at["new"] == {("in", 0): 30, ("in", 1): 5}
-    assert "stopped with 10 unread records after its committed offsets" in world.notes[-1]
+    assert (
+        "stopped 10 records before the latest offsets (by its committed offsets)" in world.notes[-1]
+    )
     world.at["new"]["in", 0] = 38
     (back,) = step.undo(was)
     assert (

@@ -114,9 +114,9 @@ def _limit_risks(name: str, shape: TopicShape, inputs: Sequence[TopicShape]) -> 
     # Topics without limits of their own have the same one, the broker's.
     if limits[0] < needed and any(_LARGEST in s.configs for s in (shape, *inputs)):
         yield (
-            f"headers make a dead letter up to {HEADERS} bytes larger than its record, and {name} "
-            f"rejects records of more than {limits[0]} bytes: a larger dead letter stops the run. "
-            f"Set `{_LARGEST}` of {name} to {needed}"
+            f"a dead letter can be {HEADERS} bytes larger than its record, because of its headers. "
+            f"{name} rejects records of more than {limits[0]} bytes, which stops the run. Set "
+            f"`{_LARGEST}` of {name} to {needed}"
         )
 
 

@@ -310,8 +310,8 @@ SCENARIO = Scenario(
             ask="Which columns identify a result?",
             help="Key column of a result. If --to is a table, results replace the rows with the "
             "same keys. For a stream in update mode, the run keeps only the last row of each key. "
-            "In this case, value.FIELD is also possible (a field of JSON in value). Can be "
-            "repeated.",
+            "In this case, value.FIELD is also possible (a field of the JSON in the column value). "
+            "Can be repeated.",
             kind=Kind.MANY,
             metavar="COLUMN",
         ),
@@ -338,7 +338,8 @@ SCENARIO = Scenario(
             name="time-column",
             ask="Which column has the event time or window of a result?",
             help="Column with the event time or window of a result, or value.FIELD for a field of "
-            "JSON in value (default: the window column, else the column of the watermark).",
+            "the JSON in the column value (default: the window column, else the column of the "
+            "watermark).",
             metavar="COLUMN",
         ),
         AS,
@@ -356,15 +357,17 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can records be?",
-            help="Maximum lateness of a record, such as 3d (default: unlimited). Headgate reads "
-            "only records that arrived up to this long before or after the range.",
+            help="Maximum difference between a record's event time and its Kafka timestamp, such "
+            "as 3d (default: unlimited). Headgate reads only records whose Kafka timestamp is in "
+            "the range, or at most this long before or after it.",
             metavar="DURATION",
         ),
         Option(
             name="scan",
-            ask="At which offsets should Headgate measure event times?",
-            help="Offsets at which the plan measures event times; TO is not included (default: all "
-            "that exist when the plan is made).",
+            ask="In which offset ranges should Headgate look for records of the time range?",
+            help="Offset ranges in which Headgate looks for records of the time range; TO is "
+            "exclusive, and records at other offsets are missing from the results (default: the "
+            "offsets of --lateness, else all that exist when the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),

@@ -182,7 +182,7 @@ SCENARIO = Scenario(
             name="max-run-records",
             ask="How many records per run at most?",
             help="Maximum number of records per run (default: no limit). If more records are "
-            "unread, the tick starts no run, but creates a request for approval.",
+            "unread, Headgate creates a request for approval instead of starting the run.",
             kind=Kind.NUMBER,
             metavar="COUNT",
         ),
@@ -191,7 +191,7 @@ SCENARIO = Scenario(
             name="time-limit",
             ask="After how many seconds should each run stop?",
             help="Time limit of a run in seconds (default: none). If Headgate estimates that a "
-            "run takes longer, the tick starts no run, but creates a request for approval. "
+            "run would take longer, it creates a request for approval instead of starting the run. "
             "Otherwise, the run stops at the limit.",
             kind=Kind.NUMBER,
             metavar="SECONDS",

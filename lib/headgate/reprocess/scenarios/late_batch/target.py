@@ -231,7 +231,7 @@ def _table_risks(
 ) -> list[str]:
     title = table.title
     return [
-        f"rows of the touched keys for which the run has no new result are deleted from {title}",
+        f"if the run has no new result for a row of a touched key, the row is deleted from {title}",
         f"if another program, such as {pipeline}, writes rows of the touched keys after this plan "
         "was made, the run fails and changes nothing. The same applies to a transaction that was "
         "open when the plan was made. Stop the program, plan again, and restart the program after "

@@ -31,8 +31,8 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     if found is None:
         missing = common.no_checkpoint(pipeline)
         return request.block(
-            f"{missing}. If the new version is to start without a checkpoint, start it directly "
-            "instead"
+            f"{missing}. If the new version should start without a checkpoint, deploy and start it "
+            "yourself: it doesn't need this scenario"
         )
     blockers = common.must_be_stopped(pipeline, inspector)
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None

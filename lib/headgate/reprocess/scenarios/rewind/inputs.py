@@ -84,10 +84,11 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
                 continue
             location = f"{name}[{part.number}]"
             if at < part.begin:
+                lost = part.begin - at
                 yield (
-                    f"past retention: {plural(part.begin - at, 'record')} of {location} after "
-                    f"batch {batch.number}. The batch ended at offset {at}, but the earliest "
-                    f"offset is {part.begin}. Choose a later batch"
+                    f"{plural(lost, 'record')} of {location} after batch {batch.number} "
+                    f"{'is' if lost == 1 else 'are'} past retention: the batch ended at offset "
+                    f"{at}, but the earliest offset is {part.begin}. Choose a later batch"
                 )
             elif part.end is not None and at > part.end:
                 yield (

@@ -219,8 +219,8 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     if seen.wish.instances:
         yield (
             "UNVERIFIED: local state was reported as cleared on "
-            f"{', '.join(seen.wish.instances)}. An instance that still has local state counts "
-            "records twice"
+            f"{', '.join(seen.wish.instances)}. An instance that still has its old state "
+            "counts reprocessed records twice"
         )
     else:
         yield (

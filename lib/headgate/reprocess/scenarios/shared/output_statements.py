@@ -296,8 +296,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
 
 UNDONE = "An undo can't be undone. Plan the scenario again instead."
 BEHIND = (
-    "{name} still has at least {count} records to reprocess. If you undo now, the newest values "
-    "of their keys stay wrong in the outputs. Wait until {name} has caught up."
+    "{name} still has at least {count} records to reprocess, so the newest results of the keys of "
+    "these records are incomplete. An undo now doesn't correct them in the outputs. Wait until "
+    "{name} has caught up."
 )
 EXTERNAL = (
     '{name} has effects outside of Kafka (`effects = "external"`). These effects happen again '

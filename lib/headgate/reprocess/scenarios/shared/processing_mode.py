@@ -64,9 +64,9 @@ class ProcessingMode:
         if self.stream is None:
             return [f"Spark processes the records as a batch, because {self.why}"]
         found = [
-            f"Spark processes the records as a stream, because {self.why}. The stream reads "
-            f"records in the order of their timestamps, at most {self.stream['max_records']} in a "
-            "batch"
+            f"Spark processes the records as a stream, because {self.why}. Each batch ends "
+            "at the same record timestamp in all partitions, and has at most "
+            f"{self.stream['max_records']} records"
         ]
         if version.watermarks and version.stateful:
             found.append(

@@ -165,9 +165,9 @@ class SwitchOffsets(StepBase):
         ends = latest(applier, self.topics)
         open_ = sum(ends[part] - at for part, at in switch.items() if part in ends)
         applier.note(
-            f"{self.old} stopped with {plural(open_, 'unread record')} after its committed "
-            "offsets. If it processed some of these records before the stop, consumers get their "
-            "results twice"
+            f"{self.old} stopped {plural(open_, 'record')} before the latest offsets (by its "
+            "committed offsets). If it processed some of these records without committing their "
+            "offsets, consumers get the results of these records twice"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
