@@ -126,7 +126,9 @@ class Sender:
         if self._place is not None:
             place = self._place
             left = self._deadline - time.monotonic()
-            self._tried("the watch's last records could not be written", lambda: place.close(left))
+            self._tried(
+                "headgate.watch could not write its last records", lambda: place.close(left)
+            )
 
     def _join_running(self) -> None:
         for query in self._session.active():
@@ -245,7 +247,7 @@ class Sender:
         except Exception as error:
             self._failures += 1
             self._records.dropped(key, dropped)
-            self._trouble("the watch's records could not be written", error)
+            self._trouble("headgate.watch could not write its records", error)
             return False
         self._failures = 0
         self._noted(run, records, lines)

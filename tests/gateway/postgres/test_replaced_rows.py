@@ -271,7 +271,7 @@ def test_a_lock_of_another_session_is_named(database, tables, odd, monkeypatch):
     before = rows(database)
     with database.transaction():
         database.execute('LOCK TABLE "Odd {}" IN ROW EXCLUSIVE MODE')
-        with pytest.raises(StepError, match="another session of database shop has locked"):
+        with pytest.raises(StepError, match="another session of database shop holds a lock"):
             tables.replace_rows(odd)
     assert rows(database) == before
     assert tables.replace_rows(odd) == RowCounts(added=1, replaced=2)

@@ -58,10 +58,22 @@ def _edge(
             "description has no such node"
         )
     edge = (arrow.node, other) if arrow.arrow == "-->" else (other, arrow.node)
-    if known[edge[0]].kind == "sink" or known[edge[1]].kind == "source" or edge[0] == edge[1]:
-        return f"line {arrow.line}: {_short(edge[0][1])} can't be upstream of {_short(edge[1][1])}"
+    if why := _impossible(known[edge[0]], known[edge[1]]):
+        return (
+            f"line {arrow.line}: {_short(edge[0][1])} can't be upstream of {_short(edge[1][1])}: "
+            f"{why}"
+        )
     said.setdefault(edge, set()).add(arrow.arrow)
     return None
+
+
+def _impossible(source: DescribedNode, target: DescribedNode) -> str | None:
+    """Return why no description has an edge between these nodes."""
+    if source is target:
+        return "a node can't be connected to itself"
+    if source.kind == "sink":
+        return "a sink has no successor"
+    return "a source has no predecessor" if target.kind == "source" else None
 
 
 def _one_sided(said: Mapping[tuple[Key, Key], set[str]], arrows: Sequence[Arrow]) -> Iterator[str]:

@@ -71,8 +71,8 @@ def main() -> None:
     )
     add(
         "--time-column",
-        help="Column with the event time or window of a result, or value.FIELD for a field of JSON "
-        "in value.",
+        help="Column with the event time or window of a result, or value.FIELD for a field of the "
+        "JSON in the column value.",
     )
     add(
         "--from",
@@ -87,7 +87,7 @@ def main() -> None:
     )
     add(
         "--keys", action="append", default=[], metavar="COLUMN",
-        help="Key column of a result, or value.FIELD for a field of JSON in value. "
+        help="Key column of a result, or value.FIELD for a field of the JSON in the column value. "
         "The last row of each key is kept.",
     )  # fmt: skip
     run(parser, work)

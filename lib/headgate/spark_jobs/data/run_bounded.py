@@ -29,7 +29,7 @@ _LOOK_SECONDS, _WAIT_SECONDS = 2.0, 0.5
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(
-        description="Run a query to the current latest offsets, then stop it."
+        description="Run a query to the latest offsets at the start of the run, then stop it."
     )
     parser.add_argument("--entry-point", required=True, metavar="MODULE:FUNCTION")
     parser.add_argument("--query", help="Name of the query, if the function starts several.")

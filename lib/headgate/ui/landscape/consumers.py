@@ -14,7 +14,7 @@ from headgate.ui.shared import markup
 from headgate.ui.shared.export_menu import theme
 from headgate.ui.shared.keys import LandscapeKey
 from headgate.views.charts.consumer_lag import lags_figure, partitions_figure
-from headgate.views.reports.landscape_terminal import note
+from headgate.views.reports.landscape_terminal import REMARKS, note
 
 KINDS = {
     "spark": "Spark query", "kafka-streams": "Kafka Streams", "consumer-group": "Consumer group",
@@ -94,10 +94,12 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
 
 
 def _remark(consumer: Consumer) -> str:
-    lost = (
-        f"{plural(consumer.lost, 'offset', count(consumer.lost))} lost: " if consumer.lost else ""
-    )
-    return f"⚠ {lost}{note(consumer)}" if consumer.wrong else note(consumer)
+    said = note(consumer)
+    if consumer.lost:
+        deleted = REMARKS[PositionState.DATA_LOST]
+        offsets = plural(consumer.lost, "offset", count(consumer.lost))
+        said = said.replace(deleted, f"{deleted} ({offsets})")
+    return f"⚠ {said}" if consumer.wrong else said
 
 
 def _remember(names: Sequence[str]) -> None:

@@ -213,8 +213,8 @@ def _open_items(one: Gated, fail_on: Collection[str]) -> Iterator[Item]:
             what=(text,),
             identity=f"{one.pipeline} {text}",
             closes=Outcome.UNKNOWN.word in fail_on,
-            reason="Headgate doesn't know what the new version does. The message names the "
-            "error, or the question to answer.",
+            reason="Headgate doesn't know what the engine does with the new version. The message "
+            "names the error, or a question that you must answer.",
         )
 
 

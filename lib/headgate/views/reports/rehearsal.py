@@ -128,7 +128,10 @@ def rollback_words(back: RollbackTrial) -> str:
 
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
-        return "No repair was tested: the copy has no uncommitted batch to remove"
+        return (
+            "No repair was tested: the only repair is to remove the new version's batches from the "
+            "offset and commit logs, and the copy has none"
+        )
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
         case EngineOutcome.RESUMES:
