@@ -82,8 +82,8 @@ TOO_SMALL_NEW = says(
     Fact.STATE_GONE,
     Fact.CUT,
     Fact.NEW_OUTPUTS,
-    run="Windows and counts that began before {point} are too small in the new outputs, because "
-    "earlier records are missing.",
+    run="In the new outputs, windows and counts that began before {point} lack earlier records and "
+    "are too small.",
 )
 TOO_LARGE = says(
     Fact.STATE_KEPT,
