@@ -96,7 +96,8 @@ def _lists(url: str) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/api/v1/applications", timeout=5) as answer:
             return bool(json.load(answer))
-    except OSError:
+    # While it starts, it answers with no JSON.
+    except (OSError, ValueError):
         return False
 
 
