@@ -146,3 +146,9 @@ def test_rich_keeps_its_colours_and_cleans_the_texts():
     assert "\x1b[1;31m" in text and "\x1b[8m" not in text and "\x1b[2J" not in text
     assert not set(text) & set(STEERING.replace("\x1b", ""))
     assert "\n  + forged" not in text
+
+
+def test_a_terminal_gets_the_version_file_of_a_capture(tmp_path):
+    case = Path(__file__).parents[2] / "golden" / "spark" / "agg_add_column" / "before"
+    shown = run_in_terminal(tmp_path, "capture", str(case))
+    assert json.loads(shown)["kind"] == "headgate-version"

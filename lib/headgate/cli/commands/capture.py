@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli.shared.drawing import STDOUT, output_option, write_file, write_out
 from headgate.cli.shared.options import (
     current_context,
     emit_json,
@@ -14,6 +13,7 @@ from headgate.cli.shared.options import (
     progress_console,
     say_warnings,
 )
+from headgate.cli.shared.output_file import STDOUT, output_option, write_file
 from headgate.cli.shared.terminal import say
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def command(
     if file is not None and file != STDOUT:
         write_file(file, dump(version))
     if file == STDOUT or (file is None and stored is None):
-        write_out(dump(version), None)
+        # It is text: a terminal may get it, though it is bytes.
+        click.echo(dump(version), nl=False)
     elif output == "json":
         emit_json(_told(version, file, pipeline, stored))
     else:

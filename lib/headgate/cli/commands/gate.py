@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from headgate.cli.commands.diff import ALL_OUTCOMES, FAILING
-from headgate.cli.shared.drawing import write_file
 from headgate.cli.shared.group import Settings
 from headgate.cli.shared.options import fail_on, format_option, json_text, say_begun
+from headgate.cli.shared.output_file import write_file
 from headgate.cli.shared.terminal import show_document
 
 if TYPE_CHECKING:

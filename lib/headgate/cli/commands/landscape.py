@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli.shared.drawing import EXPORTS, output_option, render_text, theme_option, write_out
+from headgate.cli.shared.drawing import EXPORTS, render_text, theme_option
 from headgate.cli.shared.options import current_context, format_option, json_text, say_warnings
+from headgate.cli.shared.output_file import output_option, write_out
 from headgate.errors import UnreachableError
 
 if TYPE_CHECKING:

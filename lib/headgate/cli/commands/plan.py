@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from headgate.cli.shared.drawing import STDOUT, output_option, write_file, write_out
 from headgate.cli.shared.options import current_context, format_option
+from headgate.cli.shared.output_file import STDOUT, output_option, write_file, write_out
 from headgate.cli.shared.scenario_options import Scenarios
 from headgate.cli.shared.show_plan import show_plan
 from headgate.reprocess.plan import Plan, dump_plan
@@ -30,10 +30,10 @@ def _plan(
         plan = _with_costs(context, plan)
     if file == STDOUT:
         write_out(dump_plan(plan), None)
-        return 0 if plan.can_apply else 3
-    if file is not None:
-        write_file(file, dump_plan(plan).encode(), is_private=True)
-    show_plan(plan, output=output)
+    else:
+        if file is not None:
+            write_file(file, dump_plan(plan).encode(), is_private=True)
+        show_plan(plan, output=output)
     return 0 if plan.can_apply else 3
 
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headgate.cli.shared.drawing import write_file
 from headgate.cli.shared.options import current_context, emit_json, say_begun
+from headgate.cli.shared.output_file import write_file
 from headgate.cli.shared.terminal import show_document
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.shared.drawing import EXPORTS, is_terminal, output_option, theme_option, write_out
+from headgate.cli.shared.drawing import EXPORTS, is_terminal, theme_option
 from headgate.cli.shared.options import current_context, format_option, json_text
+from headgate.cli.shared.output_file import output_option, write_out
 from headgate.cli.shared.terminal import say
 from headgate.model.version import Version
 
