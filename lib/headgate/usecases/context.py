@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from headgate.errors import HeadgateError, NotFoundError, RegistryError
 from headgate.gateway.files.addresses import is_remote
+from headgate.gateway.process.system_user import home_folder
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.parse.config import headgate_toml
 from headgate.text.numbers import instead
@@ -161,10 +161,5 @@ def _default_store(home: Path) -> str:
 def _state_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the XDG base directory specification for state."""
     base = env.get("XDG_STATE_HOME", "")
-    folder = Path(base) if Path(base).is_absolute() else _home() / ".local" / "state"
+    folder = Path(base) if Path(base).is_absolute() else home_folder() / ".local" / "state"
     return folder / "headgate"
-
-
-def _home() -> Path:
-    """Return the user's home folder; an empty HOME, which Python takes for /, names none."""
-    return Path.home() if os.environ.get("HOME", "x") else Path(pwd.getpwuid(os.getuid()).pw_dir)

@@ -18,6 +18,7 @@ from headgate.errors import SetupError
 from headgate.gateway.process.ivy import PARTS, fetch
 from headgate.gateway.process.ivy import resolve as ivy_resolve
 from headgate.gateway.process.java import java
+from headgate.gateway.process.system_user import home_folder
 
 ENVIRONMENT = "HEADGATE_JARS"
 IVY_FILE = Path(__file__).with_name("ivy.xml")
@@ -53,7 +54,7 @@ def _cache() -> Path:
     """Return `.cache` of the clone, else the user's cache folder."""
     if (_CLONE / "pyproject.toml").is_file():
         return _CLONE / ".cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headgate"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home_folder() / ".cache") / "headgate"
 
 
 def spark_jars() -> tuple[Path, ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from headgate.errors import SetupError
 from headgate.gateway.process.clean_environment import clean_environment
+from headgate.gateway.process.system_user import home_folder
 
 _TIMEOUT_S = 900.0
 _NESTED = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[\s=]+(\S+)")
@@ -25,7 +26,7 @@ _FALLBACK = "headgate-fallback.pth"
 def environments_folder() -> Path:
     """Return the user's cache folder for environments (XDG base directory specification)."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    cache = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    cache = Path(base) if Path(base).is_absolute() else home_folder() / ".cache"
     return cache / "headgate" / "environments"
 
 
