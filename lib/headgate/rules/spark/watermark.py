@@ -9,7 +9,7 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_drawn
-from headgate.rules.spark.facts.changed_keys import SAME_TIME
+from headgate.rules.spark.facts.changed_keys import SAME_TIME, unsure
 from headgate.rules.spark.facts.event_time import (
     AGGREGATES,
     evicts_by_time,
@@ -101,16 +101,9 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
             # For the operators that went by the old one it is as if there were none any more.
             yield from (_removed(c, pair) for pair in c.operators if pair.kind is not None)
         elif (how := key_change(c, (old.column,), (new.column,))) is KeyChange.REWRITTEN:
-            yield RuleResult(
-                outcome=Outcome.UNKNOWN,
-                location=Location(old.node, new.node),
-                before=old.column,
-                after=new.column,
-                because="Different functions now compute the event time.",
-                question=SAME_TIME,
-                remedy=_START_FROM_AN_EMPTY,
-                scenario="from-scratch",
-            )
+            because = "Different functions now compute the event time."
+            sides = Location(old.node, new.node), old.column, new.column
+            yield unsure(*sides, because, SAME_TIME, _START_FROM_AN_EMPTY)
         elif how is not KeyChange.SAME:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,

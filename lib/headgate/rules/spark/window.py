@@ -8,7 +8,7 @@ from headgate.model.version import OperatorKind, Window
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import SAME_TIME
+from headgate.rules.spark.facts.changed_keys import SAME_TIME, unsure
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 
@@ -68,16 +68,9 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
     for pair, old, new in _windows(c):
         how = key_change(c, (old.column,), (new.column,))
         if how is KeyChange.REWRITTEN:
-            yield RuleResult(
-                outcome=Outcome.UNKNOWN,
-                location=pair.location,
-                before=old.column,
-                after=new.column,
-                because="Different functions now compute the window's time column.",
-                question=SAME_TIME,
-                remedy=_REMEDY,
-                scenario="from-scratch",
-            )
+            because = "Different functions now compute the window's time column."
+            sides = pair.location, old.column, new.column
+            yield unsure(*sides, because, SAME_TIME, _REMEDY)
         elif how is not KeyChange.SAME:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,

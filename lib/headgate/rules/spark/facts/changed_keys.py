@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headgate.rules.core.match_operators import OperatorPair
-from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult
 from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
 
@@ -39,15 +39,15 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
     if how is KeyChange.GUARDED:
         yield _guarded(pair, *sides)
     elif how is KeyChange.FILLED:
-        yield _unsure(pair, *sides, _BY_NULLS, WERE_NULLS)
+        yield unsure(pair.location, *sides, _BY_NULLS, WERE_NULLS)
     elif how is KeyChange.HIDDEN:
-        yield _unsure(pair, *sides, _BY_FUNCTION)
+        yield unsure(pair.location, *sides, _BY_FUNCTION)
     elif how is KeyChange.REWRITTEN:
-        yield _unsure(pair, *sides, _BY_REWRITING)
+        yield unsure(pair.location, *sides, _BY_REWRITING)
     elif how is KeyChange.NUMBERED:
-        yield _unsure(pair, *sides, _BY_NUMBER)
+        yield unsure(pair.location, *sides, _BY_NUMBER)
     elif how is KeyChange.MOVED:
-        yield _unsure(pair, *sides, _BY_LOCATION)
+        yield unsure(pair.location, *sides, _BY_LOCATION)
     elif how is KeyChange.TABLE:
         yield _from_other_table(pair, *sides)
 
@@ -94,17 +94,22 @@ def _guarded(pair: OperatorPair, old: list[str], new: list[str]) -> RuleResult:
     )
 
 
-def _unsure(
-    pair: OperatorPair, old: list[str], new: list[str], because: str, question: str = SAME_KEY
+def unsure(
+    location: Location,
+    before: object,
+    after: object,
+    because: str,
+    question: str = SAME_KEY,
+    remedy: str = REPLAY,
 ) -> RuleResult:
-    """Ask what decides whether the stored keys are found, where no plan tells."""
+    """Ask what decides whether stored keys or times stay the same, where no plan tells."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
-        location=pair.location,
-        before=old,
-        after=new,
+        location=location,
+        before=before,
+        after=after,
         because=because,
         question=question,
-        remedy=REPLAY,
+        remedy=remedy,
         scenario="from-scratch",
     )

@@ -50,6 +50,7 @@ _SYNONYMS = {
     "ucase": "upper",
     "variance": "var_samp",
 }
+_FUNCTION = re.compile(r"(?<![\w.`])([A-Za-z_]\w*)\(")
 _WORD = re.compile(r"(?<![\w.`])(?P<name>[a-z_]\w*)\(")
 _MOD = re.compile(r"(?<![\w.`])mod\((?P<args>[^(),]*, [^(),]*)\)")
 
@@ -66,6 +67,11 @@ def with_first_names(expression: str) -> str:
 def columns(expression: str) -> frozenset[str]:
     """Return the source columns that an expression reads."""
     return frozenset(_COLUMN.findall(expression))
+
+
+def functions(expression: str) -> frozenset[str]:
+    """Return the functions that an expression calls, in small letters."""
+    return frozenset(name.lower() for name in _FUNCTION.findall(expression))
 
 
 def is_time_window(expression: str) -> bool:

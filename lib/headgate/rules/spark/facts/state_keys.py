@@ -11,6 +11,7 @@ from headgate.rules.core.source_names import names_count
 from headgate.rules.spark.facts.expressions import (
     call_of,
     columns,
+    functions,
     guards,
     recast,
     split_arguments,
@@ -25,7 +26,6 @@ _SOURCE = re.compile(r"\bs\d+(?=\.)")
 # The last argument says what the size of null is: -1, or null.
 _SIZE = re.compile(r"^(size\(.*), (?:true|false)\)$")
 _ELEMENT = re.compile(r"\)\.\w+")
-_CALL = re.compile(r"(?<![\w.`])([A-Za-z_]\w*)\(")
 _BARE = re.compile(r"^s\d+\.(?P<name>\w+)$")
 _PARSED = re.compile(r"^from_\w+\(.*\)\.(?P<name>\w+)$", re.DOTALL)
 # Functions of a family give other values for ordinary rows.
@@ -156,8 +156,8 @@ def _replaced(before: str, after: str) -> tuple[set[str], set[str]]:
 
 def _functions(expression: str) -> set[str]:
     """Return the functions that an expression calls; arithmetic and casts count if nothing else."""
-    names = {name.lower() for name in _CALL.findall(expression)} - {"cast"}
-    return names or (set() if _BARE.match(expression) else {"cast"})
+    names = functions(expression) - {"cast"}
+    return set(names) or (set() if _BARE.match(expression) else {"cast"})
 
 
 def _without_same_cast(before: str, after: str) -> tuple[str, str]:
