@@ -36,8 +36,8 @@ def look_at_kafka(context: Context | None, before: Version) -> Cluster:
 def look_again(context: Context, cluster: Cluster, before: Version, after: Version) -> Cluster:
     """Return a cluster that was read recently, with its topics read once more after the evidence.
 
-    Both versions must have been read earlier. Only the topics that they read are read again, with
-    the offsets of records that are newer than the newest batch. Raises UnreachableError if Kafka
+    Both versions must have been read earlier. Only their topics are read a second time, with the
+    offsets of records that are newer than the newest batch. Raises UnreachableError if Kafka
     doesn't respond, because a snapshot from before the evidence can't decide.
     """
     names = _topics_of(cluster, (before, after))

@@ -1,7 +1,7 @@
 """The registry for a reset: pipeline and cluster come from the options of the command.
 
 The plan stores the address and the name of the settings file, but never its content, because that
-may contain secrets. The file is read again before the run.
+may contain secrets. The run reads the file a second time.
 """
 
 from __future__ import annotations
