@@ -104,9 +104,12 @@ def _keep_files_in_memory() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long modules before all others."""
+    """Put the long modules before all others, and let tests marked long take an hour each."""
     ranks = {f"tests/{name}.py": rank for rank, name in enumerate(_LONG)}
     items.sort(key=lambda item: ranks.get(item.nodeid.partition("::")[0], len(ranks)))
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.timeout(3600))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -17,24 +17,24 @@ from scenes.scene import RUNS, STATUS, STOP, Scene
 from scenes.small_spark import SMALL, spark_tables
 
 RUNNER = """
-import os, signal, sys, threading, time
+import signal, time
 from pathlib import Path
 
 import jobs
 from pyspark.sql import SparkSession
 
-ended = threading.Event()
-signal.signal(signal.SIGTERM, lambda *_: ended.set())
+going = [True]
+signal.signal(signal.SIGTERM, lambda *_: going.clear())
 builder = SparkSession.builder.master("local[1]").appName("known")
 for key, value in {settings}.items():
     builder = builder.config(key, value)
 spark = builder.getOrCreate()
 query = getattr(jobs, Path("current").read_text().strip())(spark).start()
-while query.isActive and query.lastProgress is None and not ended.is_set():
+while query.isActive and query.lastProgress is None and going:
     time.sleep(0.1)
 Path("ready").touch()
-while query.isActive and not ended.wait(0.2):
-    pass
+while query.isActive and going:
+    time.sleep(0.1)
 while query.isActive and query.status["isTriggerActive"]:
     time.sleep(0.02)
 query.stop()
