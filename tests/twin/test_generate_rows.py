@@ -133,3 +133,13 @@ def test_named_sources_have_different_numbers_of_files_and_all_rows():
 
 def test_points_in_time_name_their_zone():
     assert all(row["at"].endswith("Z") for row in rows(RowMaker(hints(), 1).feed([STREAM])))
+
+
+def test_wide_rows_have_more_keys_and_more_windows_at_once():
+    def reached(*, is_wide):
+        maker = RowMaker(hints(intervals={3600.0}), 7, is_wide=is_wide)
+        last = maker.feed([STREAM]).a[-1]["in"]
+        return len({row["k"] for row in last}), len({row["at"][:13] for row in last})
+
+    (keys, hours), (more_keys, more_hours) = reached(is_wide=False), reached(is_wide=True)
+    assert more_keys > 1.5 * keys and more_hours > hours

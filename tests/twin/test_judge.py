@@ -321,3 +321,17 @@ def test_few_keys_are_enough_only_if_catalyst_says_that_keys_are_the_same():
     operator = SameOperator(operator_id=0, operator="", inputs=True, keys=True, values=False)
     same = Equivalence(plan=False, operators=(operator,))
     assert judge(run(state_before=few, state_after=few, equivalence=same)).outcome == "resumes"
+
+
+def test_the_same_rows_under_other_keys_are_wrong_although_both_have_these_keys():
+    def with_others(n):
+        return (n + (n % 10 == 0), 1000 - n)
+
+    counted = {"own": OTHER_OUT, "after": with_others}
+    assert judge(run(**counted)).outcome == "resumes"
+    operator = SameOperator(operator_id=0, operator="", inputs=True, keys=False, values=True)
+    found = judge(run(**counted, equivalence=Equivalence(plan=False, operators=(operator,))))
+    assert found.outcome == "silently_wrong" and "rows of 4 keys" in found.why
+    also_values = replace(operator, values=False)
+    same = Equivalence(plan=False, operators=(also_values,))
+    assert judge(run(**counted, equivalence=same)).outcome == "resumes"

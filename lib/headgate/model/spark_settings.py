@@ -5,6 +5,8 @@ from __future__ import annotations
 _S = "spark.sql.streaming."
 PARTITIONS = "spark.sql.shuffle.partitions"
 WATERMARK_POLICY = _S + "multipleWatermarkPolicy"
+# Whether a batch without new rows runs when the watermark has advanced; Spark's default is true.
+NO_DATA_BATCHES = _S + "noDataMicroBatches.enabled"
 # `OffsetSeqMetadata.relevantSQLConfs` of 4.2.0 without the shuffle partitions, each with the value
 # that 4.2.0 uses where a session sets none; older versions have fewer.
 PINNED_DEFAULTS = {

@@ -107,6 +107,11 @@ class Equivalence:
         found = (o for o in self.operators if o.operator_id == operator_id)
         return any(o.inputs and o.keys for o in found)
 
+    def has_only_other_keys(self, operator_id: int) -> bool:
+        """Whether an operator puts the same rows and values under other keys."""
+        found = (o for o in self.operators if o.operator_id == operator_id)
+        return any(o.inputs and o.keys is False and o.values for o in found)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinVerdict:

@@ -20,6 +20,9 @@ _OBJECT = re.compile(r"(?<=[\w$])@[0-9a-f]{4,}\b")
 _STATEFUL = re.compile(
     "Aggregate|Deduplicate|DeduplicateWithinWatermark|GlobalLimit|FlatMapGroups.*|TransformWithState.*"
 )
+_PLACE = re.compile(r"#(\d+)")
+# A key in an aggregation's output, and the name of a column there.
+_ALONE, _NAMED = re.compile(r"\w*#\d+(?:-T\d+\w*)?"), re.compile(r" AS \w*#\w+(?:-T\w+)?$")
 _KEYS = ("groupingExpressions", "keys", "groupingAttributes", "condition")
 _FIELDS = "spark.sql.debug.maxToStringFields"
 
@@ -52,12 +55,41 @@ def _operator(node: Any) -> dict[str, Any]:
     keys = {name: tree.pop(name) for name in _KEYS if name in tree}
     # The text has what JSON leaves out, and the keys with it: they are the same where it is used.
     rest = "" if keys else str(plain.simpleString(100_000))
+    inputs, made = _inputs(plain)
     return {
         "operator": str(node.nodeName()),
-        "inputs": [_digest(child.canonicalized()) for child in elements(node.children())],
-        "keys": _hash(_plain(json.dumps(keys))),
+        "inputs": inputs,
+        "keys": _hash(_plain(json.dumps(keys)) + "".join(made)),
         "values": _hash(_plain(rest + json.dumps(tree))),
     }
+
+
+def _inputs(plain: Any) -> tuple[list[str], list[str]]:
+    """Return digests of a canonical operator's inputs, and of the expressions that make its keys.
+
+    Catalyst computes the keys of an aggregation in a projection below it. They are no input: two
+    versions may read the same rows, and put them under other keys.
+    """
+    children = elements(plain.children())
+    below = children[0]
+    is_projected = str(below.getClass().getSimpleName()) == "Project"
+    if str(plain.getClass().getSimpleName()) != "Aggregate" or not is_projected:
+        return [_digest(child) for child in children], []
+    # In a canonical plan the number of an attribute is its place in the child's output.
+    keys = {n for key in elements(plain.groupingExpressions()) for n in _places(key.toString())}
+    for column in elements(plain.aggregateExpressions()):
+        text = _NAMED.sub("", str(column.toString()))
+        if not _ALONE.fullmatch(text):
+            # A key that a function reads, too, is one of its inputs.
+            keys -= _places(text)
+    columns = [_digest(column) for column in elements(below.projectList())]
+    others = [digest for place, digest in enumerate(columns) if place not in keys]
+    inputs = [_digest(elements(below.children())[0]), *others]
+    return inputs, [columns[place] for place in sorted(keys) if place < len(columns)]
+
+
+def _places(text: Any) -> set[int]:
+    return {int(place) for place in _PLACE.findall(str(text))}
 
 
 def _stateful(plan: Any) -> Iterator[Any]:

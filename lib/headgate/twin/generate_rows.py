@@ -23,6 +23,8 @@ USUAL_ROWS = sum(SIZES_A) + sum(SIZES_B)
 _START = datetime(2024, 3, 5, 6, 0, 0)
 _DAY = 86_400.0
 _EARLY = _DAY + 3_600
+# Units of time that a batch spans: what the watermark has not closed yet is all that state holds.
+_UNITS_A_BATCH, _UNITS_IF_WIDE = 2, 8
 _FAR_UNITS = 30
 _LONGEST_UNIT = 40 * _DAY
 _SHORTEST_UNIT = 0.5
@@ -30,7 +32,8 @@ _USUAL_UNIT = 60.0
 _TABLE_ROWS, _TABLE_KEYS, _TRIES = 60, 300, 4000
 # Shares of rows, measured to reach the branches of a few hundred recorded changes.
 _REPEATED_EARLIER, _REPEATED_HERE, _LATE, _NULL = 0.12, 0.05, 0.12, 0.04
-_HOT, _WARM = 0.55, 0.85
+_HOT, _WARM, _LITERAL = 0.55, 0.85, 0.75
+_HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE = 0.2, 0.6, 0.5
 _TAKEN_APART = 0.93
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
@@ -73,27 +76,33 @@ class RowMaker:
         seed: int,
         scale: float = 1.0,
         samples: Mapping[str, Sequence[Row]] | None = None,
+        *,
+        is_wide: bool = False,
     ) -> None:
         """`scale` multiplies the number of rows in each batch, `samples` are rows by folder.
 
         More than half of a source's rows come from its sample, with other times; `origins` says
-        which values stand in them.
+        which values stand in them. `is_wide`: texts repeat less, and times span more windows, so
+        that more keys are in state at once and fewer rows share one.
         """
         self.samples, self.origins = samples or {}, Origins()
         self.hints, self.random, self.scale = hints, Random(seed), scale
         fitting = [u for u in hints.intervals if _SHORTEST_UNIT <= u <= _LONGEST_UNIT]
         self.unit = max(fitting, default=_USUAL_UNIT)
+        self.span = self.unit * (_UNITS_IF_WIDE if is_wide else _UNITS_A_BATCH)
+        usual, wide = (_HOT, _WARM, _LITERAL), (_HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE)
+        self.hot, self.warm, self.literal = wide if is_wide else usual
 
     def feed(self, sources: Sequence[SourceRows]) -> Feed:
-        """Return the rows of all batches; time advances by two units a batch."""
+        """Return the rows of all batches; time advances by two units a batch, or by eight."""
         found = Feed(tables={s.folder: self._table(s) for s in sources if not s.is_streaming})
         streams = [s for s in sources if s.is_streaming]
         seen: dict[str, list[Row]] = {s.folder: [] for s in streams}
         for number, size in enumerate((*SIZES_A, *SIZES_B)):
-            low, high = (number * 2 * self.unit, (number + 1) * 2 * self.unit)
+            low, high = (number * self.span, (number + 1) * self.span)
             is_last = number == len(SIZES_A) + len(SIZES_B) - 1
             if number == 0:
-                low, high = -_EARLY - 2 * self.unit, -_EARLY
+                low, high = -_EARLY - self.span, -_EARLY
             elif is_last:
                 low, high = (t + _FAR_UNITS * self.unit + _EARLY for t in (low, high))
             late = 0.0 if number == 0 or is_last else _LATE
@@ -307,7 +316,7 @@ class RowMaker:
 
     def _word(self, column: str) -> str:
         literals = self._literals(column)
-        if literals and self.random.random() < 0.75:
+        if literals and self.random.random() < self.literal:
             word = self.random.choice(literals).strip("%")
             return self.random.choice((word, word, word, word.lower(), word.upper()))
         if self.hints.words and self.random.random() < 0.3:
@@ -315,9 +324,9 @@ class RowMaker:
         drawn = self.random.random()
         if drawn > 0.985:
             return self.random.choice(_EDGES)
-        if drawn < _HOT:
+        if drawn < self.hot:
             number = self.random.randrange(4)
-        elif drawn < _WARM:
+        elif drawn < self.warm:
             number = 4 + self.random.randrange(20)
         else:
             number = 30 + self.random.randrange(400)

@@ -53,7 +53,7 @@ def judge_store(run: Experiment, store: StoreId) -> Said | None:
     found = compare_stores(before, after, run.words)
     pair = _Pair(run, store, before, after, found)
     steps = (pair.moved, pair.represented, pair.orphaned, pair.renamed, pair.regridded)
-    for judged in (*steps, pair.kept, pair.changed):
+    for judged in (*steps, pair.kept, pair.redistributed, pair.changed):
         said = judged()
         if said is not None:
             return said
@@ -191,6 +191,20 @@ class _Pair:
             for key in self.found.only_after
             if key in history and key in later and key in own and later[key] != own[key]
         ]
+
+    def redistributed(self) -> Said | None:
+        """The same rows belong to other keys, which both versions have."""
+        same, found = self.run.equivalence, self.found
+        if same is None or not same.has_only_other_keys(self.store[0]) or not found.different:
+            return None
+        return Said(
+            "silently_wrong",
+            (
+                f"rows of {plural(len(found.different), 'key')} of {self._name} belong to other "
+                "keys in the new version: the old state of these keys counts other rows"
+            ),
+            self._example(),
+        )
 
     def changed(self) -> Said | None:
         """Values differ in a way that tells another meaning, or another function."""

@@ -211,10 +211,20 @@ def test_a_rule_about_state_is_lowered_by_two_runs(twin):
     found = twin("keyed", "keyed_otherwise")
     (lowered,) = found.lowered
     assert (lowered.rule, lowered.seeds) == ("AGG001", (7, 8))
-    assert lowered.rules.word == "silently_wrong"
+    assert lowered.rules.word == "unknown"
     assert found.report.outcome.word == "resumes"
     assert "two twin runs (seeds 7 and 8)" in found.report.findings[0].why
-    assert [d.rule for d in found.disagreements] == ["AGG001"]
+    # A question that a run answers is no disagreement.
+    assert found.disagreements == ()
+
+
+@pytest.mark.long
+def test_too_few_keys_are_run_again_with_more_and_decide(twin):
+    found = twin("hourly", "hourly_otherwise").verdict
+    assert found.outcome == "resumes"
+    assert found.operators[0].keys >= 8
+    moved = twin("hourly", "hourly_by_pmod").verdict
+    assert moved.outcome == "silently_wrong" and "belong to other keys" in moved.why
 
 
 @pytest.mark.long

@@ -49,6 +49,30 @@ def other_path(spark):
     return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
 
 
+def _hourly(spark, step):
+    """Three keys an hour: the watermark leaves the keys of an hour or two in state."""
+    hour, step = F.window("at", "1 hour"), step.alias("step")
+    rows = _orders(spark).withWatermark("at", "10 minutes")
+    return (
+        rows.groupBy(hour, step)
+        .agg(F.sum("v").alias("a"), F.count("*").alias("n"))
+        .writeStream.outputMode("update")
+        .foreachBatch(_never)
+    )
+
+
+def hourly(spark):
+    return _hourly(spark, F.abs(F.hash("k")) % 3)
+
+
+def hourly_otherwise(spark):
+    return _hourly(spark, F.abs(F.hash("k") % 3))
+
+
+def hourly_by_pmod(spark):
+    return _hourly(spark, F.pmod(F.hash("k"), F.lit(3)))
+
+
 def joined(spark):
     names = spark.read.schema("note string, name string").json("/data/names")
     return _sums(

@@ -108,7 +108,7 @@ def run_twin(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """One twin run: an experiment, and a second one if the first refutes a rule."""
+    """One twin run: an experiment, and another one if its rows were too few or refute a rule."""
 
     entry_points: tuple[str, str]
     folder: Path
@@ -129,7 +129,8 @@ class _Run:
             verdict = _not_built(error, self.options.seed)
         versions = _versions(folder, self.context, has_offsets=trial.reads_files)
         report = compare_read(*versions) if all(v.evidence for v in versions) else Report()
-        again = self._again() if can_lower(report, verdict, *versions) else None
+        verdict, is_wide = self._widened(verdict)
+        again = self._again(is_wide=is_wide) if can_lower(report, verdict, *versions) else None
         verdict, again = worst_of(verdict, again)
         verdict = replace(verdict, seconds=time.monotonic() - self.begun)
         found = with_twin(report, verdict, *versions, again=again)
@@ -144,19 +145,35 @@ class _Run:
             hints=trial.hints.plain(),
         )
 
-    def _again(self) -> TwinVerdict | None:
+    def _widened(self, verdict: TwinVerdict) -> tuple[TwinVerdict, bool]:
+        """Run the experiment on more varied rows if the usual ones reached too little to decide.
+
+        Return its verdict if that decides, and whether it does.
+        """
+        if not verdict.is_thin:
+            return verdict, False
+        self.say("running both versions again, on rows with more keys and windows")
+        wide = self._other("wide", self.options.seed, is_wide=True)
+        if wide is None or wide.outcome == "unknown":
+            return verdict, False
+        return wide, True
+
+    def _again(self, *, is_wide: bool) -> TwinVerdict | None:
         """Run the experiment on other rows: a rule is only refuted by two runs.
 
         None if this run fails or is late: then nothing is lowered, and the first run counts.
         """
         self.say("running both versions again, on other rows")
+        return self._other("second", self.options.seed + 1, is_wide=is_wide)
+
+    def _other(self, name: str, seed: int, *, is_wide: bool) -> TwinVerdict | None:
         try:
-            return self._trial(self.folder / "second", self.options.seed + 1).verdict()
+            return self._trial(self.folder / name, seed, is_wide=is_wide).verdict()
         except (BuildError, UnreachableError) as error:
-            self.say(f"the second run failed, so only the first run counts: {error}")
+            self.say(f"that run failed, so only the first run counts: {error}")
             return None
 
-    def _trial(self, folder: Path, seed: int) -> Trial:
+    def _trial(self, folder: Path, seed: int, *, is_wide: bool = False) -> Trial:
         setting = TwinSetting(
             rows=folder / "rows",
             deadline=self.begun + self.options.seconds,
@@ -173,7 +190,8 @@ class _Run:
         )
         sample = self.options.sample
         read = partial(sampled_rows, sample, context=self.context) if sample else None
-        return Trial((old, new), folder, TrialWish(self.options.rows, seed, read), self.say)
+        wish = TrialWish(self.options.rows, seed, read, is_wide)
+        return Trial((old, new), folder, wish, self.say)
 
 
 def _not_built(error: BuildError, seed: int) -> TwinVerdict:

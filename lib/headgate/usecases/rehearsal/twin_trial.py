@@ -14,7 +14,7 @@ from typing import Any
 from headgate.errors import CaptureError
 from headgate.gateway.spark.twin_version import TwinVersion
 from headgate.model.sinks import FILE_FORMATS
-from headgate.model.spark_settings import PINNED_DEFAULTS, WATERMARK_POLICY
+from headgate.model.spark_settings import NO_DATA_BATCHES, PINNED_DEFAULTS, WATERMARK_POLICY
 from headgate.model.twin import Equivalence, TwinVerdict
 from headgate.twin.equivalence import equivalence
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
@@ -32,13 +32,14 @@ _FIRST_FILE = 1_700_000_000
 class TrialWish:
     """The rows of an experiment: `rows` for each streaming source, generated from `seed`.
 
-    `sample` returns sampled rows by the folder of their source (`folder`, `kind`, `location`,
-    `schema`).
+    `is_wide`: with more keys and windows at once than usual (see `RowMaker`). `sample` returns
+    sampled rows by the folder of their source (`folder`, `kind`, `location`, `schema`).
     """
 
     rows: int
     seed: int
     sample: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Sequence[Row]]] | None = None
+    is_wide: bool = False
 
 
 class Trial:
@@ -112,13 +113,14 @@ class Trial:
             raise CaptureError("neither version reads a stream: pass functions that read a stream")
         twins = _paired(*studies)
         streams = sum(s.is_streaming and s.folder not in twins for s in sources)
-        scale = self.wish.rows / USUAL_ROWS
-        samples = self._samples(studies[0]) if self.wish.sample else {}
-        maker = RowMaker(self.hints, self.wish.seed, scale, samples)
+        wish = self.wish
+        scale = wish.rows / USUAL_ROWS
+        samples = self._samples(studies[0]) if wish.sample else {}
+        maker = RowMaker(self.hints, wish.seed, scale, samples, is_wide=wish.is_wide)
         feed = maker.feed([s for s in sources if s.folder not in twins])
-        if self.wish.sample:
+        if wish.sample:
             self.origins = maker.origins
-        self.say(f"generating {self.wish.rows * streams} rows (seed {self.wish.seed})")
+        self.say(f"generating {wish.rows * streams} rows (seed {wish.seed})")
         for batch in (*feed.a, *feed.b, feed.tables):
             batch |= {twin: batch[own] for twin, own in twins.items() if own in batch}
         self._write([feed.tables], "table")
@@ -138,9 +140,13 @@ class Trial:
         # The old checkpoint pins its policy for the new version, so the control has it, too.
         policy = self._recorded("conf.json")[0].get(WATERMARK_POLICY)
         new.settings[WATERMARK_POLICY] = policy or PINNED_DEFAULTS[WATERMARK_POLICY]
+        if self.wish.is_wide:
+            self._keep_windows(True)
         ways = ((old, "before"), (new, "own"))
         asked = [who.run(self._ck(name), self._out(), counts=True) for who, name in ways]
         before_a, after_a = (Ran.of(one()) for one in asked)
+        if self.wish.is_wide:
+            self._keep_windows(False)
         inside, left_out = volatile(studies)
         run = Experiment(
             modes=(studies[0]["output_mode"], studies[1]["output_mode"]),
@@ -170,6 +176,17 @@ class Trial:
         if error or run.resumed.late or after_a.error or after_a.late:
             return run
         return self._control(run)
+
+    def _keep_windows(self, is_kept: bool) -> None:
+        """Let the windows of the last rows stay in state, or be evicted at once as in production.
+
+        A batch without rows would evict all but those that the last watermark leaves open: one or
+        two, with a key or two each.
+        """
+        sides = zip((self.old, self.new), self._recorded("conf.json"), strict=True)
+        for version, recorded in sides:
+            usual = recorded.get(NO_DATA_BATCHES, "true")
+            version.settings[NO_DATA_BATCHES] = "false" if is_kept else usual
 
     def _control(self, run: Experiment) -> Experiment:
         """Add the new version's own way over A and B."""
