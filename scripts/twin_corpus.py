@@ -32,7 +32,8 @@ from score import HARMFUL, HARMLESS, main_condition
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests" / "cases"
-WITH_CODE = ("spark", *(f"spark_pulls{n}" for n in ("", "_later", "_third", "_fourth", "_fifth")))
+GROUPS = ("", "_later", "_third", "_fourth", "_fifth", "_sixth")
+WITH_CODE = ("spark", *(f"spark_pulls{group}" for group in GROUPS))
 CODE = ROOT / "tests" / "cases" / "spark_code"
 _SERVED = 25
 _SECONDS = 120.0
