@@ -335,3 +335,16 @@ def test_the_same_rows_under_other_keys_are_wrong_although_both_have_these_keys(
     also_values = replace(operator, values=False)
     same = Equivalence(plan=False, operators=(also_values,))
     assert judge(run(**counted, equivalence=same)).outcome == "resumes"
+
+
+def test_parts_of_a_buffer_that_few_rows_fill_are_not_one_value_of_all_keys():
+    def seen(names, value):
+        made = {SAVE: store(value, names=names)}
+        return judge(run(state_before=made, state_after=made))
+
+    found = seen(("a", "b"), lambda n: (n, 0))
+    assert found.outcome == "unknown" and "value column 2" in found.why
+    assert seen(("sum", "isEmpty"), lambda n: (n, False)).outcome == "resumes"
+    words = ("n", "MS[0]", "MS[1]")
+    assert seen(words, lambda n: (n, n % 3, 0)).outcome == "resumes"
+    assert seen(words, lambda n: (n, 0, 0)).outcome == "unknown"

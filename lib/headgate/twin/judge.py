@@ -24,6 +24,9 @@ _OF_RESTART = re.compile(
     "STATE_|STREAM|CHECKPOINT|OFFSET|SCHEMA|INCOMPAT|AssertionError|EVENT_TIME|UNSUPPORTED|"
     "IllegalState|SparkUnsupported|SOURCE|METADATA"
 )
+# The buffer of approx_count_distinct() has 52 words, of which a few rows fill some. That of a sum
+# of decimals says whether it has no value yet, which is so only for a key whose rows are all null.
+_WORD_OF_SKETCH, _IS_EMPTY = re.compile(r"MS\[\d+\]$"), "isEmpty"
 _MORE_ROWS = "Do more rows (--rows) or real rows (--sample) reach every operator?"
 _UNDECODED = "Py4JException"
 
@@ -286,10 +289,17 @@ def _lacking(run: Experiment) -> str | None:
 
 
 def _constant(store: Store) -> int | None:
+    """Return a value column with the same value for all keys."""
     rows = [v for v in store.rows.values() if isinstance(v, tuple) and v and v[0] != "several"]
     if len(rows) < _CONSTANT_OVER or len({len(v) for v in rows}) != 1 or len(rows[0]) < 2:
         return None
-    return next((i for i in range(len(rows[0])) if len({repr(v[i]) for v in rows}) == 1), None)
+    alike = [len({repr(v[i]) for v in rows}) == 1 for i in range(len(rows[0]))]
+    names = (*store.values, *([""] * len(alike)))
+    words = [i for i, _ in enumerate(alike) if _WORD_OF_SKETCH.match(names[i])]
+    if words and all(alike[i] for i in words):
+        return words[0]
+    ours = (i for i in range(len(alike)) if i not in words and names[i] != _IS_EMPTY)
+    return next((i for i in ours if alike[i]), None)
 
 
 def _operators(run: Experiment) -> tuple[OperatorRows, ...]:
