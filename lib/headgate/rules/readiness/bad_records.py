@@ -101,10 +101,11 @@ def own_exception_handler(s: Subject) -> Iterator[Problem]:
     """The application has its own handler, and only that class decides what happens to a bad
     record.
 
-    If the handler continues without storing the record, the record is lost.
+    If the handler continues without storing the record, the record is lost. A dead letter topic in
+    the configuration doesn't change this: only the built-in handlers write to it by themselves.
     """
     own = [f"{key}={name}" for key, name in _handlers(s) if name not in _STOPPING | _SKIPPING]
-    if own and not s.config(DEAD_LETTERS):
+    if own:
         yield Problem(
             severity=Severity.LOW,
             what=(
