@@ -108,7 +108,7 @@ class _Bench:
         needed = _offsets(0, RECORDS // PARTITIONS // 52 + 1) if limits else everything
         late = json.dumps({"late": _offsets(0, LATE // PARTITIONS)})
         ours = self._program(
-            "replace_results", *given, "--offsets", json.dumps({"orders": needed}),
+            "late.replace_results", *given, "--offsets", json.dumps({"orders": needed}),
             "--known-offsets", whole[1], "--input", "orders", "--late-offsets", late,
             "--keys", "customer", "--target", f"parquet:{target}",
             "--to", f"{target}-new", *(w for item in limits.items() for w in item),

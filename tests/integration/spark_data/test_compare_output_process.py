@@ -150,7 +150,9 @@ def test_without_headgate_it_writes_the_result_to_a_file_or_to_stdout(team):
     env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
     def run(*given):
-        command = [submit, "--master", "local[1]", program.__file__, *given, "--keys", "id"]
+        small = [word for pair in SMALL.items() for word in ("--conf", "=".join(pair))]
+        program_of_ours = [program.__file__, *given, "--keys", "id"]
+        command = [submit, "--master", "local[1]", *small, *program_of_ours]
         done = subprocess.run(command, cwd=team, env=env, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
