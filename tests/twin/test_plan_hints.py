@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.twin.plan_hints import Hints, mine, takes_otherwise, volatile
+from headgate.twin.plan_hints import Hints, mine, takes_otherwise
+from headgate.twin.volatile_functions import volatile
 
 ATTRIBUTE = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
 RELATION = "org.apache.spark.sql.execution.streaming.runtime.StreamingRelation"

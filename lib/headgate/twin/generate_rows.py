@@ -33,7 +33,8 @@ _TABLE_ROWS, _TABLE_KEYS, _TRIES = 60, 300, 4000
 # Shares of rows, measured to reach the branches of a few hundred recorded changes.
 _REPEATED_EARLIER, _REPEATED_HERE, _LATE, _NULL = 0.12, 0.05, 0.12, 0.04
 _HOT, _WARM, _LITERAL = 0.55, 0.85, 0.75
-_HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE = 0.2, 0.6, 0.5
+_HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE = 0.3, 0.7, 0.6
+_ANEW, _IDENTITIES = 0.7, 100_000
 _TAKEN_APART = 0.93
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
@@ -82,8 +83,8 @@ class RowMaker:
         """`scale` multiplies the number of rows in each batch, `samples` are rows by folder.
 
         More than half of a source's rows come from its sample, with other times; `origins` says
-        which values stand in them. `is_wide`: texts repeat less, and times span more windows, so
-        that more keys are in state at once and fewer rows share one.
+        which values stand in them. `is_wide`: texts repeat less, above all those by which
+        duplicates are found, and times span more windows, so that more keys are in state at once.
         """
         self.samples, self.origins = samples or {}, Origins()
         self.hints, self.random, self.scale = hints, Random(seed), scale
@@ -92,6 +93,7 @@ class RowMaker:
         self.span = self.unit * (_UNITS_IF_WIDE if is_wide else _UNITS_A_BATCH)
         usual, wide = (_HOT, _WARM, _LITERAL), (_HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE)
         self.hot, self.warm, self.literal = wide if is_wide else usual
+        self.anew = hints.of_one_row() if is_wide else frozenset[str]()
 
     def feed(self, sources: Sequence[SourceRows]) -> Feed:
         """Return the rows of all batches; time advances by two units a batch, or by eight."""
@@ -324,7 +326,9 @@ class RowMaker:
         drawn = self.random.random()
         if drawn > 0.985:
             return self.random.choice(_EDGES)
-        if drawn < self.hot:
+        if self._is_anew(column):
+            number = self.random.randrange(_IDENTITIES)
+        elif drawn < self.hot:
             number = self.random.randrange(4)
         elif drawn < self.warm:
             number = 4 + self.random.randrange(20)
@@ -334,7 +338,13 @@ class RowMaker:
         name = _OF_STREAM.sub("", self.hints.domain(column)).replace(":", "_")
         return f"{name if number % 3 else name.capitalize()}.{number}"
 
+    def _is_anew(self, column: str) -> bool:
+        """Whether a value identifies a row that is no duplicate."""
+        return column in self.anew and self.random.random() < _ANEW
+
     def _number(self, kind: str, column: str) -> int | float:
+        if kind in ("integer", "long") and self._is_anew(column):
+            return self.random.randrange(_IDENTITIES)
         if kind in _WHOLE:
             found = int(self._drawn(column, 0, 40, 1))
             return -found if self.random.random() < 0.05 else found

@@ -86,7 +86,8 @@ class Hints:
     `intervals` are in seconds. `words` are texts of user functions, for any column of text.
     `apart` are the folders of streams that share no columns with others. `parts` says how a
     column's text is taken apart, `divisors` are columns that something is divided by. `cases` are
-    those of texts that are compared in one case.
+    those of texts that are compared in one case. `identities` are columns by which duplicates are
+    found, `grouped` those that rows are grouped by.
     """
 
     literals: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
@@ -97,6 +98,8 @@ class Hints:
     parts: dict[str, Parts] = field(default_factory=dict)
     divisors: set[str] = field(default_factory=set)
     cases: dict[str, str] = field(default_factory=dict)
+    identities: set[str] = field(default_factory=set)
+    grouped: set[str] = field(default_factory=set)
     _parents: dict[str, str] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
@@ -119,6 +122,11 @@ class Hints:
         while (above := self._parents.get(column, column)) != column:
             column = above
         return column
+
+    def of_one_row(self) -> frozenset[str]:
+        """Return the columns that may have another value in each row, without loss of keys."""
+        shared = self.grouped | self._parents.keys() | set(self._parents.values())
+        return frozenset(self.identities - shared)
 
     def equate(self, one: str, other: str) -> None:
         """Give two columns the same values: a join or a filter compares them."""
@@ -181,6 +189,9 @@ class _Miner:
         for tree in expressions_of({key: node[key] for key in _KEYS if key in node}):
             # Rows must reach several keys, so their times must be further apart.
             self.hints.intervals |= self.units(tree)
+            is_identity = class_name(node).startswith("Deduplicate")
+            found = self.hints.identities if is_identity else self.hints.grouped
+            found |= self.read(tree)
 
     def units(self, tree: Node) -> set[float]:
         """Return the calendar's units, in seconds, that an expression cuts times to."""
@@ -396,55 +407,3 @@ def _compared(tree: Node) -> Iterator[Node]:
     if class_name(tree) not in _TAKEN and class_name(tree) != "StringSplit":
         for child in tree["children"]:
             yield from _compared(child)
-
-
-# They give another value in each run, or in each batch.
-_VOLATILE = {
-    **dict.fromkeys(("CurrentTimestamp", "Now", "LocalTimestamp"), "current_timestamp()"),
-    **dict.fromkeys(("CurrentBatchTimestamp", "UnixTimestampNow"), "current_timestamp()"),
-    **dict.fromkeys(("CurrentDate", "Curdate"), "current_date()"),
-    "CurrentTime": "current_time()",
-    **dict.fromkeys(("Rand", "Randn", "Shuffle"), "rand()"),
-    **{"RandStr": "randstr()", "Uniform": "uniform()", "SparkPartitionID": "spark_partition_id()"},
-    **dict.fromkeys(("Uuid",), "uuid()"),
-    "MonotonicallyIncreasingID": "monotonically_increasing_id()",
-}
-_CARRIES = frozenset({"Project", "SubqueryAlias", "EventTimeWatermark", "View"})
-
-
-def volatile(studies: Iterable[Mapping[str, Any]]) -> tuple[str | None, frozenset[str]]:
-    """Return a function of time or chance that reaches a key, a filter or the state, and columns.
-
-    The columns are those of the output that such a function fills without reaching any of these.
-    """
-    columns: set[str] = set()
-    for study in studies:
-        tainted: dict[str, str] = {}
-        inside = _taint(tree_of(study["plan"]), tainted, columns)
-        if inside is not None:
-            return inside, frozenset()
-    return None, frozenset(columns)
-
-
-def _taint(node: Node, tainted: dict[str, str], columns: set[str]) -> str | None:
-    """Note what holds such a value; return the function where it is more than carried along."""
-    for child in node["children"]:
-        if (inside := _taint(child, tainted, columns)) is not None:
-            return inside
-    for tree in expressions_of(node):
-        name = next(
-            (
-                _VOLATILE.get(class_name(p)) or tainted[expression_id(p)]
-                for p in walk(tree)
-                if class_name(p) in _VOLATILE or expression_id(p) in tainted
-            ),
-            None,
-        )
-        if name is None:
-            continue
-        if class_name(node) not in _CARRIES:
-            return name
-        if class_name(tree) == "Alias":
-            tainted[expression_id(tree)] = name
-            columns.add(str(tree.get("name")))
-    return None

@@ -20,8 +20,9 @@ from headgate.twin.equivalence import equivalence
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
 from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
 from headgate.twin.judge import is_of_restart, judge
-from headgate.twin.plan_hints import Hints, mine, takes_otherwise, volatile
+from headgate.twin.plan_hints import Hints, mine, takes_otherwise
 from headgate.twin.samples import Origins
+from headgate.twin.volatile_functions import volatile
 
 Say = Callable[[str], None]
 # File sources read files in the order of their times.
