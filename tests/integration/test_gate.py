@@ -128,7 +128,9 @@ def wheel(path, limit):
         made.writestr(f"{info}/RECORD", f"limits.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n")
 
 
-def test_the_base_has_its_own_packages(jobs, tmp_path, monkeypatch):
+@pytest.fixture
+def own_packages(jobs, tmp_path, monkeypatch):
+    """The base needs a package that the work no longer needs."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     jobs.git("checkout", "-q", "main")
     jobs.register(filtered="jobs.filtered:build")
@@ -140,15 +142,26 @@ def test_the_base_has_its_own_packages(jobs, tmp_path, monkeypatch):
     jobs.git("checkout", "-q", "-B", "work")
     jobs.file("requirements.txt", "")
     jobs.file("jobs/filtered.py", FILTER)
+    return jobs
+
+
+OWN = (
+    "requirements.txt differs from the base, so the base ran in a separate Python environment ({})."
+)
+
+
+def test_the_base_has_its_own_packages(own_packages):
     found, whole = asked("--twin", "never")
     assert found["filtered"]["error"] is None
     assert any("41" in c["what"] for c in found["filtered"]["report"]["changes"])
-    said = (
-        "requirements.txt differs from the base, so the base ran in a separate Python "
-        "environment ({})."
-    )
-    assert whole["warnings"] == [said.format("created")]
-    assert asked("--twin", "never")[1]["warnings"] == [said.format("reused")]
+    assert whole["warnings"] == [OWN.format("created")]
+
+
+@pytest.mark.long
+def test_packages_of_the_base_are_reused_and_what_is_not_there_is_named(own_packages):
+    jobs = own_packages
+    assert asked("--twin", "never")[1]["warnings"] == [OWN.format("created")]
+    assert asked("--twin", "never")[1]["warnings"] == [OWN.format("reused")]
     # What can't be installed makes the pipeline unknown, with pip's reason.
     jobs.git("checkout", "-q", "main", "--force")
     jobs.file("requirements.txt", "./nothing-1-py3-none-any.whl\n")

@@ -87,12 +87,14 @@ def test_the_second_query_reads_the_first_ones_topic(checkpoints, consume):
     assert all(a["revenue_cents"] > 50_000 for a in alerts)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("module", "version"), VERSIONS)
 def test_these_versions_start_on_the_old_checkpoint(checkpoints, spark, tmp_path, module, version):
     copy = shutil.copytree(checkpoints[module], tmp_path / "checkpoint")
     run(getattr(module, version), spark, copy)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("module", "condition"),
     [

@@ -129,6 +129,10 @@ def test_hours_of_a_range_are_those_of_all_records(team, pipeline, start, until)
     assert len(found) == len(rows)
     assert {k: r["total"] for k, r in found.items()} == totals
     assert {k: r["orders"] for k, r in found.items()} == counts
+    report = team.run("report", done["run"])
+    assert report["totals"]["written"] == len(rows)
+    assert report["totals"]["read"] >= sum(counts.values())
+    assert report["rate"] > 0 and report["state"] == "done"
     undone = team.run("undo", done["run"])
     assert undone["state"] == "done"
     assert not target.exists()

@@ -30,6 +30,7 @@ def orders(team, topic, broker, monkeypatch):
     return write_orders(broker, name, COUNT)
 
 
+@pytest.mark.long
 def test_a_range_reports_what_it_read_and_wrote(team, orders):
     register(team, "hourly")
     target = team.folder / "results"
