@@ -32,7 +32,7 @@ from score import HARMFUL, HARMLESS, main_condition
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests" / "cases"
-WITH_CODE = ("spark", *(f"spark_pulls{n}" for n in ("", "_later", "_third", "_fourth", "_fifth")))
+WITH_CODE = ("spark", *(f"spark_pulls{n}" for n in ("", "_later", "_third", "_fourth", "_fifth", "_sixth")))
 CODE = ROOT / "tests" / "cases" / "spark_code"
 _SERVED = 25
 _SECONDS = 120.0
