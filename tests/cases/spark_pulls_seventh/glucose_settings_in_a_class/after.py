@@ -1,5 +1,5 @@
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyspark.sql import functions as F
 
@@ -7,8 +7,7 @@ LAKE = os.environ.get("LAKE", "/lake")
 SCHEMA = "patient string, sensor string, mmol double, measured timestamp"
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """What doctors may want otherwise."""
 
     least: float = 1.0

@@ -8,6 +8,8 @@ LAKE = os.environ.get("LAKE", "/lake")
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SCHEMA = "patient string, sensor string, mmol double, measured timestamp"
 OUTPUT = "patient string, mmol double, change double"
+TIME = "EventTime"
+KEPT = 2 * 3_600_000
 
 
 def publish(batch, batch_id):
@@ -18,7 +20,8 @@ class Trend(StatefulProcessor):
     """How far a value is from the one before."""
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self.last = handle.getValueState("last", "mmol double", 12 * 3_600_000)
+        self.handle = handle
+        self.last = handle.getValueState("last", "mmol double")
 
     def handleInputRows(self, key, rows, timerValues) -> Iterator[Row]:
         last = self.last.get()[0] if self.last.exists() else None
@@ -26,6 +29,13 @@ class Trend(StatefulProcessor):
             yield Row(patient=key[0], mmol=row.mmol, change=None if last is None else row.mmol - last)
             last = row.mmol
         self.last.update((last,))
+        for due in list(self.handle.listTimers()):
+            self.handle.deleteTimer(due)
+        self.handle.registerTimer(timerValues.getCurrentWatermarkInMs() + KEPT)
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo) -> Iterator[Row]:
+        self.last.clear()
+        return iter(())
 
     def close(self) -> None:
         pass
@@ -34,5 +44,6 @@ class Trend(StatefulProcessor):
 def build(spark):
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
     read = spark.readStream.schema(SCHEMA).json(f"{LAKE}/trends").where("mmol < 35 AND patient IS NOT NULL")
-    trends = read.groupBy("patient").transformWithState(Trend(), OUTPUT, "Update", "ProcessingTime")
+    patients = read.withWatermark("measured", "10 minutes").groupBy("patient")
+    trends = patients.transformWithState(Trend(), OUTPUT, "Update", TIME)
     return trends.writeStream.outputMode("update").foreachBatch(publish)

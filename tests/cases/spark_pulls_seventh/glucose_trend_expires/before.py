@@ -8,6 +8,7 @@ LAKE = os.environ.get("LAKE", "/lake")
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SCHEMA = "patient string, sensor string, mmol double, measured timestamp"
 OUTPUT = "patient string, mmol double, change double"
+TIME = "None"
 
 
 def publish(batch, batch_id):
@@ -34,5 +35,6 @@ class Trend(StatefulProcessor):
 def build(spark):
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
     read = spark.readStream.schema(SCHEMA).json(f"{LAKE}/trends").where("mmol < 35 AND patient IS NOT NULL")
-    trends = read.groupBy("patient").transformWithState(Trend(), OUTPUT, "Update", "ProcessingTime")
+    patients = read.withWatermark("measured", "10 minutes").groupBy("patient")
+    trends = patients.transformWithState(Trend(), OUTPUT, "Update", TIME)
     return trends.writeStream.outputMode("update").foreachBatch(publish)

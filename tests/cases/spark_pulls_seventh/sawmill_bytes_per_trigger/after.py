@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 LAKE = os.environ.get("LAKE", "/lake")
 LOGS = "log string, mill string, meters double, sawn timestamp"
 PLANKS = "log string, width int, dried timestamp"
-LIMIT = {"maxBytesPerTrigger": "64m"}
+LIMIT = {"maxBytesPerTrigger": 64 * 1024 * 1024}
 
 
 def publish(batch, batch_id):
