@@ -1,0 +1,27 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+SCHEMA = "flight string, runway string, tons double, training boolean, at timestamp"
+
+
+def publish(batch, batch_id):
+    batch.write.format("noop").mode("append").save()
+
+
+def read(spark, kind):
+    rows = spark.readStream.schema(SCHEMA).json(f"{LAKE}/{kind}")
+    return rows.withColumn("kind", F.lit(kind))
+
+
+def build(spark):
+    moves = read(spark, "landings").unionByName(read(spark, "takeoffs"))
+    moves = moves.where("runway IS NOT NULL AND training IS NOT TRUE").withWatermark("at", "15 minutes")
+    once = moves.dropDuplicatesWithinWatermark(["flight", "kind"])
+    runways = once.groupBy(F.window("at", "30 minutes"), "runway").agg(
+        F.count("*").alias("moves"),
+        F.sum("tons").alias("tons"),
+        F.count_if(F.col("kind") == "landings").alias("landings"),
+    )
+    return runways.writeStream.outputMode("append").foreachBatch(publish)

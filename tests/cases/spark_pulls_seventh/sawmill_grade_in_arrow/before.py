@@ -1,0 +1,30 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+SCHEMA = "log string, mill string, knots int, meters double, sawn timestamp"
+
+
+def graded(knots, meters):
+    if knots is None or meters is None:
+        return "unknown"
+    return "clear" if knots < 1 else "sound" if knots / meters < 1 else "rough"
+
+
+@F.udf("string")
+def grade(knots, meters):
+    return graded(knots, meters)
+
+
+def publish(batch, batch_id):
+    batch.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    logs = spark.readStream.schema(SCHEMA).json(f"{LAKE}/sawn_logs").withWatermark("sawn", "20 minutes")
+    once = logs.dropDuplicatesWithinWatermark(["log"])
+    grades = once.groupBy(F.window("sawn", "1 hour"), "mill", grade("knots", "meters").alias("grade")).agg(
+        F.count("*").alias("logs"), F.sum("meters").alias("meters")
+    )
+    return grades.writeStream.outputMode("append").foreachBatch(publish)
