@@ -32,6 +32,10 @@ CASES = [
     ("count(distinct v#1)", "count(distinct v)"),
     ("sum(v#1) FILTER (WHERE (v#1 > 3))", "sum(v) FILTER (WHERE (v > 3))"),
     ("CASE WHEN (v#1 < 0) THEN a ELSE b END", "CASE((v < 0), a, b)"),
+    (
+        "CASE WHEN (v#1 < 0) THEN a ELSE CASE WHEN (v#1 < 9) THEN b ELSE c END END",
+        "CASE((v < 0), a, CASE((v < 9), b, c))",
+    ),
     ("struct(a, k#1, b, v#2)", "named_struct(a, k, b, v)"),
     ("coalesce(d#1, )", "coalesce(d, )"),
     ("(NOT (k#1 = ) AND isnotnull(k#1))", "(NOT (k = ) AND isnotnull(k))"),

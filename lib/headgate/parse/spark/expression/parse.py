@@ -335,10 +335,13 @@ def _raw(atoms: list[Term | str]) -> Term:
 def _case(atoms: list[Term | str]) -> tuple[Term, ...]:
     """Return condition, value, condition, value, ..., else of a `CASE WHEN ... END`."""
     parts: list[list[Term | str]] = []
+    inside = 0
     for atom in atoms[1:]:
-        if atom == "END":
+        # A value may be a CASE itself, without parentheses.
+        inside += (atom == "CASE") - (atom == "END")
+        if inside < 0:
             break
-        if isinstance(atom, str) and atom in ("WHEN", "THEN", "ELSE"):
+        if inside == 0 and isinstance(atom, str) and atom in ("WHEN", "THEN", "ELSE"):
             parts.append([])
         elif parts:
             parts[-1].append(atom)
