@@ -302,3 +302,34 @@ def test_a_watermark_that_no_operator_goes_by_is_as_good_as_none():
     found = [(f.rule, f.outcome) for f in compare(before, after).findings]
     assert ("WMK003", U) in found
     assert W not in {outcome for _, outcome in found}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        # A row without a time is in no window: only such rows come or go.
+        ("s0.ts", "coalesce(s0.ts, gettimestamp(s0.text, dd.MM.yyyy))", R),
+        ("coalesce(s0.ts, s0.sent)", "s0.ts", R),
+        ("s0.ts", "coalesce(s0.sent, s0.ts)", W),
+        (
+            "timestamp_seconds((s0.e + s0.d))",
+            "timestampadd(SECOND, s0.d, timestamp_seconds(s0.e))",
+            U,
+        ),
+        ("timestamp_seconds((s0.e + s0.d))", "timestamp_seconds((s0.e - s0.d))", W),
+    ],
+)
+def test_a_time_of_other_functions_is_asked_about_unless_only_nulls_differ(old, new, outcome):
+    def of(column):
+        windowed = replace(WINDOWED, window=replace(WINDOWED.window, column=column))
+        return version(windowed, watermarks=(replace(TIME, column=column),))
+
+    found = {f.rule: f.outcome for f in compare(of(old), of(new)).findings}
+    assert (found["WIN003"], found["WMK003"]) == (outcome, outcome)
+
+
+def test_a_key_of_a_function_of_batches_is_hidden_in_its_code():
+    before, after = (
+        version(aggregate(keys=(f"map_in_{kind}.plate",))) for kind in ("pandas", "arrow")
+    )
+    assert [(f.rule, f.outcome) for f in compare(before, after).findings] == [("AGG001", U)]

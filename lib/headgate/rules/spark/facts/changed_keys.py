@@ -15,6 +15,12 @@ WERE_NULLS = (
 )
 SAME_TIME = "Does the new expression give the same time as the old one for every row?"
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
+# What a time that is another one for null alone means: a row without a time is in no window.
+NULLS_ONLY = (KeyChange.GUARDED, KeyChange.FILLED)
+NO_WINDOW = (
+    "Rows without a time have no window, and don't advance the watermark. So stored windows stay "
+    "correct, but only one version counts these rows."
+)
 REPLAY = "Reprocess the input with a new checkpoint."
 
 

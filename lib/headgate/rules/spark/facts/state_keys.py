@@ -42,6 +42,9 @@ _FAMILIES = tuple(
         "least greatest",
     )
 )
+_OPERATOR = re.compile(r" ([-+*/%]) ")
+_OPERATORS = frozenset("-+*/%")
+_MAPPED = re.compile(r"\bmap_in_(?:pandas|arrow)(?=\.)")
 _STATIC = re.compile(r"\bstatic(\d+)(?=\.)")
 
 
@@ -121,6 +124,9 @@ def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
     names = {*c.before.user_functions, *c.after.user_functions}
     if all(_calls(names, b, a) and columns(b) == columns(a) for b, a in pairs):
         return KeyChange.HIDDEN
+    # A function of batches gives its columns in either form.
+    if all(_MAPPED.sub("", b) == _MAPPED.sub("", a) for b, a in pairs):
+        return KeyChange.HIDDEN
     if all(_same(c, b, a) or _is_rewritten(b, a) for b, a in pairs):
         return KeyChange.REWRITTEN
     return KeyChange.OTHER
@@ -140,6 +146,8 @@ def _is_rewritten(before: str, after: str) -> bool:
     is_wrapped = inner[0] in inner[1] or inner[1] in inner[0]
     if is_wrapped or not all(_replaced(*inner)) or not any(in_one_way):
         return False
+    if set.union(*_replaced(*inner)) <= _OPERATORS:
+        return False
     if any(in_one_way[0] | in_one_way[1] <= family for family in _FAMILIES):
         return False
     has_table = any(_STATIC.search(text) for text in inner)
@@ -155,9 +163,14 @@ def _replaced(before: str, after: str) -> tuple[set[str], set[str]]:
 
 
 def _functions(expression: str) -> set[str]:
-    """Return the functions that an expression calls; arithmetic and casts count if nothing else."""
-    names = functions(expression) - {"cast"}
-    return set(names) or (set() if _BARE.match(expression) else {"cast"})
+    """Return the functions that an expression calls, and its operators.
+
+    Without a function, arithmetic and casts are one of their own.
+    """
+    names = set(functions(expression) - {"cast"})
+    if not names:
+        return set() if _BARE.match(expression) else {"cast"}
+    return names | set(_OPERATOR.findall(expression))
 
 
 def _without_same_cast(before: str, after: str) -> tuple[str, str]:
