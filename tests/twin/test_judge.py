@@ -135,6 +135,20 @@ def test_evicted_keys_that_begin_again_are_wrong():
     assert found.outcome == "silently_wrong" and "start from zero (" in found.why
 
 
+def test_keys_that_the_old_version_has_evicted_are_no_orphans():
+    others = [(f"M.{n}",) for n in range(40)]
+    evicted = {SAVE: frozenset(others)}
+    found = judge(run(keys=others, own=OTHER_OUT, history=evicted))
+    assert "different meaning" not in found.why
+    found = judge(run(keys=others, own=OTHER_OUT, history={SAVE: frozenset(others[:20])}))
+    assert "different meaning" in found.why
+
+
+def test_a_store_that_is_empty_in_one_version_decides_nothing():
+    found = judge(run(state_after={SAVE: store(plain, [])}, own=OTHER_OUT))
+    assert (found.outcome, found.is_thin) == ("unknown", True) and "is empty" in found.why
+
+
 SINGLE = {k[0].lower(): 1 for k in KEYS}
 
 

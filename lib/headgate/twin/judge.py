@@ -64,8 +64,9 @@ def _verdict(run: Experiment) -> TwinVerdict:
     same = output_of(run.resumed, run) == output_of(run.own, run)
     if not found and not same:
         return _of_output(run)
-    if found and any(s.outcome == "unknown" for s in found) and not same:
-        return _unknown(found[0].why, "Does the state have the same meaning in both versions?")
+    if (open_ := [s for s in found if s.outcome == "unknown"]) and not same:
+        said = _unknown(open_[0].why, "Does the state have the same meaning in both versions?")
+        return replace(said, is_thin=all(s.is_thin for s in open_))
     if unreached := _unreached(run):
         return _unknown(unreached, _MORE_ROWS)
     if lacking := _lacking(run):

@@ -31,6 +31,7 @@ class Said:
     example: Counterexample | None = None
     mixed: bool = False
     is_scaled: bool = False
+    is_thin: bool = False
 
 
 def judge_store(run: Experiment, store: StoreId) -> Said | None:
@@ -102,7 +103,7 @@ class _Pair:
         """Values differ, but whatever B touched comes out the same."""
         found, run = self.found, self.run
         if not min(found.before, found.after):
-            return Said("unknown", f"{self._name} is empty in one version")
+            return Said("unknown", f"{self._name} is empty in one version", is_thin=True)
         if len(found.different) <= _EQUAL * found.common or len(run.resumed.rows) < LEAST_ROWS:
             return None
         if output_of(run.resumed, run) != output_of(run.own, run):
@@ -119,8 +120,11 @@ class _Pair:
     def orphaned(self) -> Said | None:
         """Keys mean something else: neither version finds the other's."""
         found = self.found
+        # A key that the old version has evicted is one of its own.
+        known = self.run.history.get(self.store, frozenset())
+        never = sum(key not in known for key in found.only_after)
         lost = len(found.only_before) > _ORPHANED * found.before
-        if not (lost and len(found.only_after) > _ORPHANED * found.after):
+        if not (lost and never > _ORPHANED * found.after):
             return None
         return Said(
             "silently_wrong",

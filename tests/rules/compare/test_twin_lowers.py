@@ -38,6 +38,9 @@ def test_two_equal_runs_lower_a_finding_about_state():
     [
         {"finding": replace(FINDING, rule="CFG007")},
         {"finding": replace(FINDING, rule="WIN001")},
+        # Generated times of two columns are nearly the same.
+        {"finding": replace(FINDING, rule="WIN003")},
+        {"finding": replace(FINDING, rule="WMK003")},
         {"finding": replace(FINDING, after=["to_date(from_utc_timestamp(s0.ts, Asia/Tokyo))"])},
         {"finding": replace(FINDING, location=Location("a", None))},
         {"finding": replace(FINDING, location=Location("sink", "sink"))},
