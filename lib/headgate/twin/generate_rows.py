@@ -34,8 +34,8 @@ _TABLE_ROWS, _TABLE_KEYS, _TRIES = 60, 300, 4000
 _REPEATED_EARLIER, _REPEATED_HERE, _LATE, _NULL = 0.12, 0.05, 0.12, 0.04
 _HOT, _WARM, _LITERAL = 0.55, 0.85, 0.75
 _HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE = 0.3, 0.7, 0.6
-# Seconds by which the times of two columns of a row differ at the most, and in short windows.
-_SHIFTS = (31, 7)
+# The times of two columns of a row differ by fewer seconds, in units shorter than _SHORT by fewer.
+_SHIFTS, _FEW_SHIFTS, _SHORT = 31, 7, 960.0
 _ANEW, _IDENTITIES = 0.7, 100_000
 _TAKEN_APART = 0.93
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
@@ -237,8 +237,8 @@ class RowMaker:
             return self._nested(kind, column, at)
         if kind in _TIMES:
             # Else a key of one time column would be that of another one.
-            most = _SHIFTS if self.unit > _SHIFTS[0] * _SHIFTS[0] else _SHIFTS[1:]
-            shift = zlib.crc32(self.hints.domain(column).encode()) % most[0]
+            shifts = _SHIFTS if self.unit > _SHORT else _FEW_SHIFTS
+            shift = zlib.crc32(self.hints.domain(column).encode()) % shifts
             return (at + timedelta(seconds=shift)).strftime("%Y-%m-%d %H:%M:%S")
         if kind == "date":
             return at.strftime("%Y-%m-%d")
