@@ -9,7 +9,13 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_drawn
-from headgate.rules.spark.facts.changed_keys import NO_WINDOW, NULLS_ONLY, SAME_TIME, unsure
+from headgate.rules.spark.facts.changed_keys import (
+    NO_WINDOW,
+    NULLS_ONLY,
+    SAME_TIME,
+    of_nulls,
+    unsure,
+)
 from headgate.rules.spark.facts.event_time import (
     AGGREGATES,
     evicts_by_time,
@@ -105,14 +111,8 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
             sides = Location(old.node, new.node), old.column, new.column
             yield unsure(*sides, because, SAME_TIME, _START_FROM_AN_EMPTY)
         elif how in NULLS_ONLY:
-            yield RuleResult(
-                outcome=Outcome.RESUMES,
-                state_effect=StateEffect.MIXED,
-                location=Location(old.node, new.node),
-                before=old.column,
-                after=new.column,
-                because=f"The event-time expression changed only for null. {NO_WINDOW}",
-            )
+            because = f"The event-time expression changed only for null. {NO_WINDOW}"
+            yield of_nulls(Location(old.node, new.node), old.column, new.column, because)
         elif how is not KeyChange.SAME:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,

@@ -8,7 +8,13 @@ from headgate.model.version import OperatorKind, Window
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import NO_WINDOW, NULLS_ONLY, SAME_TIME, unsure
+from headgate.rules.spark.facts.changed_keys import (
+    NO_WINDOW,
+    NULLS_ONLY,
+    SAME_TIME,
+    of_nulls,
+    unsure,
+)
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 
@@ -72,14 +78,8 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
             sides = pair.location, old.column, new.column
             yield unsure(*sides, because, SAME_TIME, _REMEDY)
         elif how in NULLS_ONLY:
-            yield RuleResult(
-                outcome=Outcome.RESUMES,
-                state_effect=StateEffect.MIXED,
-                location=pair.location,
-                before=old.column,
-                after=new.column,
-                because=f"The window's time column changed only for null. {NO_WINDOW}",
-            )
+            because = f"The window's time column changed only for null. {NO_WINDOW}"
+            yield of_nulls(pair.location, old.column, new.column, because)
         elif how is not KeyChange.SAME:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,

@@ -43,7 +43,7 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
     how = key_change(c, old, new)
     sides = list(with_tables(c.before, old)), list(with_tables(c.after, new))
     if how is KeyChange.GUARDED:
-        yield _guarded(pair, *sides)
+        yield of_nulls(pair.location, *sides, _BY_GUARD)
     elif how is KeyChange.FILLED:
         yield unsure(pair.location, *sides, _BY_NULLS, WERE_NULLS)
     elif how is KeyChange.HIDDEN:
@@ -58,6 +58,7 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
         yield _from_other_table(pair, *sides)
 
 
+_BY_GUARD = "Only null keys change: the new expression replaces null."
 _BY_NULLS = (
     "Rows with a null key now get a different key. So Spark doesn't find the state of the null key."
 )
@@ -88,15 +89,15 @@ def _from_other_table(pair: OperatorPair, old: list[str], new: list[str]) -> Rul
     )
 
 
-def _guarded(pair: OperatorPair, old: list[str], new: list[str]) -> RuleResult:
-    """Return what becomes of state whose key was null."""
+def of_nulls(location: Location, before: object, after: object, because: str) -> RuleResult:
+    """Return what becomes of state if only a null key or time becomes another one."""
     return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.MIXED,
-        location=pair.location,
-        before=old,
-        after=new,
-        because="Only null keys change: the new expression replaces null.",
+        location=location,
+        before=before,
+        after=after,
+        because=because,
     )
 
 
