@@ -137,24 +137,12 @@ def test_points_in_time_name_their_zone():
 
 def test_wide_rows_have_more_keys_and_more_windows_at_once():
     def reached(*, is_wide):
-        found = hints(intervals={3600.0}, identities={"stream:v"})
-        maker = RowMaker(found, 7, is_wide=is_wide)
+        mined = hints(intervals={3600.0}, identities={"stream:v"})
+        maker = RowMaker(mined, 7, is_wide=is_wide)
         last = maker.feed([STREAM]).a[-1]["in"]
-        counts = (len({f(row) for row in last}) for f in (_key, _hour, _identity))
-        return tuple(counts)
+        found = [(row["k"], row["at"][:13], row["v"]) for row in last]
+        return [len(set(values)) for values in zip(*found, strict=True)]
 
     usual, wide = reached(is_wide=False), reached(is_wide=True)
     assert all(more > few for more, few in zip(wide, usual, strict=True))
     assert wide[2] > 2 * usual[2]
-
-
-def _key(row):
-    return row["k"]
-
-
-def _hour(row):
-    return row["at"][:13]
-
-
-def _identity(row):
-    return row["v"]

@@ -36,7 +36,7 @@ _HOT, _WARM, _LITERAL = 0.55, 0.85, 0.75
 _HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE = 0.3, 0.7, 0.6
 # The times of two columns of a row differ by fewer seconds, in units shorter than _SHORT by fewer.
 _SHIFTS, _FEW_SHIFTS, _SHORT = 31, 7, 960.0
-_ANEW, _IDENTITIES = 0.7, 100_000
+_OWN_IDENTITY, _IDENTITIES = 0.7, 100_000
 _TAKEN_APART = 0.93
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
@@ -95,7 +95,7 @@ class RowMaker:
         self.span = self.unit * (_UNITS_IF_WIDE if is_wide else _UNITS_A_BATCH)
         usual, wide = (_HOT, _WARM, _LITERAL), (_HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE)
         self.hot, self.warm, self.literal = wide if is_wide else usual
-        self.anew = hints.of_one_row() if is_wide else frozenset[str]()
+        self.of_one_row = hints.of_one_row() if is_wide else frozenset[str]()
 
     def feed(self, sources: Sequence[SourceRows]) -> Feed:
         """Return the rows of all batches; time advances by two units a batch, or by eight."""
@@ -330,7 +330,7 @@ class RowMaker:
         drawn = self.random.random()
         if drawn > 0.985:
             return self.random.choice(_EDGES)
-        if self._is_anew(column):
+        if self._is_of_one_row(column):
             number = self.random.randrange(_IDENTITIES)
         elif drawn < self.hot:
             number = self.random.randrange(4)
@@ -342,12 +342,12 @@ class RowMaker:
         name = _OF_STREAM.sub("", self.hints.domain(column)).replace(":", "_")
         return f"{name if number % 3 else name.capitalize()}.{number}"
 
-    def _is_anew(self, column: str) -> bool:
+    def _is_of_one_row(self, column: str) -> bool:
         """Whether a value identifies a row that is no duplicate."""
-        return column in self.anew and self.random.random() < _ANEW
+        return column in self.of_one_row and self.random.random() < _OWN_IDENTITY
 
     def _number(self, kind: str, column: str) -> int | float:
-        if kind in ("integer", "long") and self._is_anew(column):
+        if kind in ("integer", "long") and self._is_of_one_row(column):
             return self.random.randrange(_IDENTITIES)
         if kind in _WHOLE:
             found = int(self._drawn(column, 0, 40, 1))
