@@ -202,11 +202,6 @@ def worst_of(
 _OTHER_ZONE = re.compile(r"_utc_timestamp\(|\bconvert_timezone\(")
 
 
-# Two time columns of a source have nearly the same times in generated rows, so that windows of one
-# are those of the other. Whether two expressions of the same columns give one time, rows show.
-_OF_TIME = frozenset({"WIN003", "WMK003"})
-
-
 def _refutes(finding: Finding, verdict: TwinVerdict, versions: tuple[Version, Version]) -> bool:
     """Whether equal states refute a finding about state, in an operator that rows reached well.
 
@@ -220,7 +215,7 @@ def _refutes(finding: Finding, verdict: TwinVerdict, versions: tuple[Version, Ve
         return False
     if _is_one_query(verdict):
         return True
-    if finding.rule in _OF_TIME and finding.outcome is not Outcome.UNKNOWN:
+    if finding.rule in _of_time() and finding.outcome is not Outcome.UNKNOWN:
         return False
     if verdict.rows == 0 or _calls_user_function(finding, versions):
         return False
@@ -267,6 +262,12 @@ def _of_state() -> frozenset[str]:
 
     of_streams = frozenset(rule.code for rule in STREAMS_RULES if rule.is_of_state)
     return of_streams | {rule.code for rule in SPARK_RULES if rule.is_of_state}
+
+
+def _of_time() -> frozenset[str]:
+    from headgate.rules.spark.codes import RULES as SPARK_RULES
+
+    return frozenset(rule.code for rule in SPARK_RULES if rule.is_of_time)
 
 
 def _lower(

@@ -134,11 +134,13 @@ class Rule(NamedRule):
 
     `is_of_state`: it only judges what state means, so a twin run can refute it. Never of settings,
     time zones, state store providers, formats of files, sources and sinks: a twin replaces them,
-    or few rows don't show them. `is_of_start`: any start on a checkpoint of the old version answers
-    its question.
+    or few rows don't show them. `is_of_time`: it is about the time column, so a twin run can only
+    answer its question: generated rows have nearly the same times in all columns of a source.
+    `is_of_start`: any start on a checkpoint of the old version answers its question.
     """
 
     is_of_state: bool = False
+    is_of_time: bool = False
     is_of_start: bool = False
 
     def run(self, comparison: Comparison) -> Iterator[Finding]:
@@ -157,6 +159,7 @@ def rule(
     source: str = SOURCE_OF_VERSION,
     *,
     is_of_state: bool = False,
+    is_of_time: bool = False,
     is_of_start: bool = False,
     **texts: Texts,
 ) -> Callable[[Check], Rule]:
@@ -165,7 +168,8 @@ def rule(
     `source` is a page of the documentation or a proposal; `measured` becomes the Spark version
     that restarts were measured on. `texts` are `remedies` and `questions`.
     """
-    return declared(Rule, code, source, is_of_state=is_of_state, is_of_start=is_of_start, **texts)
+    marks = {"is_of_state": is_of_state, "is_of_time": is_of_time, "is_of_start": is_of_start}
+    return declared(Rule, code, source, **marks, **texts)
 
 
 def declared(

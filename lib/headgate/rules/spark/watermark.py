@@ -83,6 +83,7 @@ _HAS_THE_OLD = (
     remedies=(_ADD_A_PLAN, _KEEP_THE_WATERMARK, _START_FROM_AN_EMPTY),
     questions=(_IS_THE_EVENT, _HAS_THE_OLD, SAME_TIME),
     is_of_state=True,
+    is_of_time=True,
 )
 def event_time(c: Comparison) -> Iterator[RuleResult]:
     """The watermark in the offset log belongs to the old event time.

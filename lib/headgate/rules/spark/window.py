@@ -65,7 +65,7 @@ def session_gap(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN003", remedies=(_REMEDY,), questions=(SAME_TIME,), is_of_state=True)
+@rule("WIN003", remedies=(_REMEDY,), questions=(SAME_TIME,), is_of_state=True, is_of_time=True)
 def window_column(c: Comparison) -> Iterator[RuleResult]:
     """Stored windows use the old time column, and new rows use the new one.
 
