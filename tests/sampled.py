@@ -27,11 +27,11 @@ def sampled(names: str, *axes: Iterable[object], one_in: int) -> pytest.MarkDeco
 
 
 # Of recorded cases, one in so many is in `make test-fast`, and one in so many in `make test`.
-_FAST, _ALWAYS = 8, 4
+_FAST, _ALWAYS = 16, 4
 
 
 def sampled_cases(cases: Sequence[Path]) -> list[object]:
-    """Return cases as parameters: of eight, one is fast, one is slow, and six are long."""
+    """Return cases as parameters: of sixteen, one is fast, three are slow, and twelve are long."""
     return [pytest.param(case, id=case.name, marks=_marks(at)) for at, case in enumerate(cases)]
 
 

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from headgate.parse.config.headgate_toml import FILE_SYSTEMS, parse
 from headgate.parse.config.pipeline_commands import WORDS
 
@@ -22,8 +20,6 @@ def test_the_example_is_read():
     assert [p.name for p in registry.pipelines] == ["orders-by-city", "billing"]
 
 
-@pytest.mark.parametrize(
-    "key", sorted({*KEYS, *WORDS, *FILE_SYSTEMS, *sum(FILE_SYSTEMS.values(), ())})
-)
-def test_every_key_is_named(key):
-    assert re.search(rf"\b{key}\b", PAGE)
+def test_every_key_is_named():
+    keys = {*KEYS, *WORDS, *FILE_SYSTEMS, *sum(FILE_SYSTEMS.values(), ())}
+    assert [key for key in sorted(keys) if not re.search(rf"\b{key}\b", PAGE)] == []

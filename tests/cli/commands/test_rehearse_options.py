@@ -17,12 +17,13 @@ def commands(command: click.Command, name: str):
             yield from commands(inner, f"{name} {one}")
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(c, id=name) for name, c in commands(headgate, "headgate")]
-)
-def test_no_command_has_an_option_twice(command):
-    options = [o for p in command.params for o in (*p.opts, *p.secondary_opts)]
-    assert len(options) == len(set(options))
+def test_no_command_has_an_option_twice():
+    options = {
+        name: [o for p in command.params for o in (*p.opts, *p.secondary_opts)]
+        for name, command in commands(headgate, "headgate")
+    }
+    assert len(options) > 40
+    assert [name for name, known in options.items() if len(known) != len(set(known))] == []
 
 
 def rehearse(*arguments):

@@ -13,14 +13,16 @@ LEAST_APART = 10
 """CIE76 in L*a*b*: flat areas that differ less look alike beside each other."""
 
 
-@pytest.mark.parametrize("pair", list(contrast.pairs()), ids=lambda p: f"{p.theme} {p.what}")
-def test_what_must_be_read_has_enough_contrast(pair):
-    assert pair.ratio >= pair.least
+def test_what_must_be_read_has_enough_contrast():
+    pairs = list(contrast.pairs())
+    assert len(pairs) > 100
+    assert [(p.theme, p.what, p.ratio) for p in pairs if p.ratio < p.least] == []
 
 
-@pytest.mark.parametrize("row", list(contrast.closest()), ids=lambda r: f"{r[0]} {r[1]}")
-def test_no_two_statuses_look_alike(row):
-    assert row[2] >= LEAST_APART, row
+def test_no_two_statuses_look_alike():
+    rows = list(contrast.closest())
+    assert rows
+    assert [row for row in rows if row[2] < LEAST_APART] == []
 
 
 def test_the_measure_is_that_of_wcag():
