@@ -11,7 +11,7 @@ import uuid
 from dataclasses import replace
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource
 
 import dead_letter_topics as dead
@@ -19,7 +19,7 @@ from headgate.errors import HeadgateError, RefusedError, StepError
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.forget_redrives import forget, redriven_topics
 from headgate.gateway.kafka.inspect_dead_letters import may_write, stable_spans, summarise
-from headgate.gateway.kafka.redrive_ledger import Marks, read_marks
+from headgate.gateway.kafka.redrive_ledger import Marks, progress_row, read_marks
 from headgate.gateway.kafka.redrive_records import Work, read_progress, redrive, transactional
 from headgate.model.dead_letters import Decision, Selection
 from headgate.reprocess.steps.records.redrive_records import ledger_of
@@ -198,6 +198,27 @@ def test_a_record_without_headers_needs_a_target(letters):
     assert letters.redrive("r2", to=letters.retry, targets={letters.retry: 1}) == {"to_redrive": 1}
     (found,) = dead.read(letters.broker, letters.retry)
     assert dead.own_headers(found)["key"] == f"{letters.dead}-0-0"
+
+
+def test_it_returns_once_a_reader_of_the_ledger_sees_what_it_did(letters):
+    # Another transaction that is open stands for a marker that is late.
+    producer = Producer({"bootstrap.servers": letters.broker, "transactional.id": letters.dead})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    key, value = progress_row("r0", 2, 0, {})
+    producer.produce(letters.ledger.topic, key=key, value=value, partition=0)
+    assert producer.flush(30) == 0
+    letters.fail(3, parts=[0])
+    done = []
+    thread = threading.Thread(target=lambda: done.append(letters.redrive()))
+    thread.start()
+    while len(letters.ids()) < 3:
+        assert thread.is_alive()
+    thread.join(1)
+    assert thread.is_alive()
+    producer.commit_transaction(60)
+    thread.join(60)
+    assert done == [{"to_redrive": 3}]
 
 
 def test_a_record_that_kafka_refuses_stops_the_run_and_the_next_try_goes_on(letters):

@@ -15,6 +15,7 @@ from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.errors import kafka_error
 from headgate.gateway.kafka.read_records import Record, each_record
 from headgate.gateway.kafka.redrive_ledger import Marks, progress_row, read_marks
+from headgate.gateway.kafka.topic_changes import topics_in_transaction
 from headgate.gateway.kafka.write_records import name_of
 from headgate.model.dead_letters import DeadLetter, Decision, Selection, decide, target_of
 from headgate.parse.kafka.dead_letters import ATTEMPTS, FROM, KEY, RUN, read_dead_letter
@@ -74,12 +75,30 @@ def redrive(
 ) -> None:
     """Carry out the work from where an earlier try of the run was; StepError if Kafka refuses.
 
-    `pause` is called between transactions only, and may raise.
+    `pause` is called between transactions only, and may raise. Once it returns, every reader of
+    the ledger sees what it did.
     """
     # Ends what a killed try left open, so that the ledger is what was committed.
     producer = transactional(kafka, work.ledger)
     runner = _Runner(kafka, work, producer, pause, watch)
     runner.run(spans)
+    _await_readers(kafka, work.ledger)
+
+
+def _await_readers(kafka: Kafka, ledger: Ledger) -> None:
+    """Wait until the ledger's last transaction is visible.
+
+    A commit returns once the coordinator knows of it; each partition gets its marker after that,
+    and a reader of committed records stops before it [run, Kafka 4.3.1 on a busy machine].
+    """
+    deadline = time.monotonic() + _SECONDS
+    while topics_in_transaction(kafka, kafka.topics([ledger.topic])):
+        if time.monotonic() > deadline:
+            raise StepError(
+                f"a transaction on topic {ledger.topic} is still open after {_SECONDS:.0f} s. "
+                "Check which producer has it open, then resume the run"
+            )
+        time.sleep(0.05)
 
 
 class _Runner:
