@@ -165,4 +165,10 @@ CASES = {
         X,
         version(trigger={"processingTime": "1 second"}),
     ),
+    "CFG013": (
+        version(sources=(files(offsets={"logOffset": 2}),)),
+        version(sources=(files(),), settings={S + "fileSource.log.compactInterval": "3"}),
+        X,
+        version(sources=(files(),)),
+    ),
 }

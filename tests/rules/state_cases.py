@@ -131,6 +131,12 @@ CASES = {
         U,
         version(aggregate(functions=("collect_set(s0.v)",))),
     ),
+    "AGG007": (
+        version(aggregate(functions=("percentile_approx(s0.v, 0.5)",))),
+        version(aggregate(functions=("percentile(s0.v, 0.5)",))),
+        X,
+        version(aggregate(functions=("percentile_approx(s0.v, 0.9)",))),
+    ),
     "WIN001": (
         version(WINDOWED),
         version(replace(WINDOWED, window=replace(WINDOW, size_us=20_000_000))),

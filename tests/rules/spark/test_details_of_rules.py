@@ -6,7 +6,7 @@ import pytest
 
 from headgate.model.state_schema import Field
 from headgate.model.topology import Node, NodeKind
-from headgate.model.version import Watermark
+from headgate.model.version import Progress, Sink, Watermark
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome
 from rules.build import (
@@ -208,6 +208,8 @@ def test_covariances_store_the_same():
         ("percentile(s0.v, 0.5, 1, 0, 0, false)", "percentile_cont(s0.v, 0.5)"),
         ("regr_slope(s0.v, s0.w)", "regr_intercept(s0.v, s0.w)"),
         ("corr(s0.v, s0.w)", "regr_r2(s0.v, s0.w)"),
+        ("collect_list(s0.v, 0, 0, true)", "listagg(s0.v, , , s0.v ASC NULLS FIRST, 0, 0)"),
+        ("string_agg(s0.v, ;)", "collect_list(s0.v)"),
     ],
 )
 def test_functions_of_one_family_take_over_what_was_stored(old, new):
@@ -220,13 +222,73 @@ def test_functions_of_one_family_take_over_what_was_stored(old, new):
     [
         ("mode(s0.v, 0, 0, None)", "percentile(s0.v, 0.5, s0.n, 0, 0, false)"),
         ("mode(s0.v, 0, 0, None)", "percentile(s0.w, 0.5, 1, 0, 0, false)"),
-        ("mode(s0.v, 0, 0, None)", "collect_list(s0.v)"),
+        ("percentile(s0.v, 0.5, 1, 0, 0, false)", "histogram_numeric(s0.v, 5)"),
+        ("collect_list(s0.v)", "listagg(s0.w, , , s0.w ASC NULLS FIRST)"),
+        ("collect_list(s0.v)", "listagg(s0.v, , , s0.w ASC NULLS FIRST)"),
         ("corr(s0.v, s0.w)", "regr_r2(s0.w, s0.v)"),
     ],
 )
 def test_other_values_are_not_taken_over(old, new):
     report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
     assert report.outcome is W
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("mode(s0.v)", "collect_list(s0.v)", None),
+        ("percentile_approx(s0.v, 0.5)", "median(s0.v)", "EOFException"),
+        ("collect_set(s0.v)", "hll_sketch_agg(s0.v)", "SketchesArgumentException"),
+        ("hll_sketch_agg(s0.v)", "percentile_approx(s0.v, 0.5)", None),
+        (
+            "theta_sketch_agg(s0.v)",
+            "kll_sketch_agg_double(s0.w)",
+            "KLL_INVALID_INPUT_SKETCH_BUFFER",
+        ),
+    ],
+)
+def test_bytes_of_another_format_can_not_be_read(old, new, error):
+    report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
+    assert [(f.rule, f.outcome, f.error_class) for f in report.findings] == [("AGG007", X, error)]
+
+
+@pytest.mark.parametrize("old", [1, 2])
+def test_the_interval_of_a_log_matters_once_it_has_so_many_entries(old):
+    interval = "spark.sql.streaming.fileSource.log.compactInterval"
+    before = version(sources=(files(offsets={"logOffset": old}),))
+    report = compare(before, version(sources=(files(),), settings={interval: "3"}))
+    assert [(f.rule, f.outcome) for f in report.findings] == [("CFG013", X if old == 2 else R)]
+
+
+@pytest.mark.parametrize(("last", "told"), [(1, R), (3, X), (9, Outcome.NO_EFFECT), (None, R)])
+def test_the_log_of_a_file_sink_has_an_interval_too(last, told):
+    sink = Sink(format="parquet", target="/out", node="sink")
+    before = version(sink=sink, progress=Progress(last_commit_batch=last))
+    interval = "spark.sql.streaming.fileSink.log.compactInterval"
+    report = compare(before, version(sink=sink, settings={interval: "3"}))
+    assert [f.outcome for f in report.findings if f.rule == "CFG013"] == [told]
+    of_topic = replace(before, sink=Sink(format="kafka", target="t", node="sink"))
+    report = compare(of_topic, replace(of_topic, settings={interval: "3"}))
+    assert [f.outcome for f in report.findings if f.rule == "CFG013"] == [R]
+
+
+def test_the_interval_of_a_log_with_a_compact_file_stays():
+    interval = "spark.sql.streaming.fileSource.log.compactInterval"
+    before = version(sources=(files(offsets={"logOffset": 9}),))
+    report = compare(before, version(sources=(files(),), settings={interval: "3"}))
+    assert [(f.rule, f.outcome) for f in report.findings] == [("CFG013", Outcome.NO_EFFECT)]
+
+
+def test_a_folder_that_is_read_recursively_has_the_files_of_a_pattern():
+    recursive = {"recursiveFileLookup": "true"}
+    for old, new, told in (
+        ("/a/*", files(0, "/a", options=recursive), R),
+        ("/a/day=*", files(0, "/a", options=recursive), Outcome.UNKNOWN),
+        ("/a/*", files(0, "/a"), Outcome.UNKNOWN),
+        ("/a/*", files(0, "/b", options=recursive), Outcome.REFUSES),
+    ):
+        before = version(sources=(files(0, old, advanced=True),))
+        assert compare(before, version(sources=(new,))).outcome is told, (old, new)
 
 
 def test_a_key_of_a_users_function_is_asked_about():

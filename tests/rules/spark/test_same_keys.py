@@ -52,6 +52,13 @@ def _judge(old, new):
             "upper(element_at(stringsplitsql(s0.k, -), 1, Some(), false))",
         ),
         ("get_json_object(s0.d, $.fee)", "json_tuple(s0.d, kind, fee).1"),
+        ("CASE((s0.k IN [?, -]), null, s0.k)", "CASE((s0.k = -), null, (s0.k = ?), null, s0.k)"),
+        (
+            "inline(array(named_struct(a, s0.k, b, s0.v), named_struct(a, s0.d, b, 1))).0",
+            "inline(array(named_struct(a, s0.k, c, 3), named_struct(a, s0.d, c, s0.v))).0",
+        ),
+        ("stack(2, s0.k, s0.v, s0.d, 1).0", "stack(2, s0.k, 7, 1, s0.d, 0, s0.v).0"),
+        ("explode(map(a, s0.v, s0.k, 1)).0", "explode(map(a, 5, s0.k, s0.v)).0"),
     ],
 )
 def test_functions_that_give_the_same_text_keep_the_state(old, new):
@@ -158,3 +165,24 @@ def test_a_constant_is_of_the_source_in_its_place():
     assert "AGG001" not in rules(regions("north", "south"), regions("east", "south", "north"))
     renamed = _union("north", "south", branches=["south", "north"])
     assert "AGG001" in rules(regions("north", "south"), renamed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("CASE((s0.k IN [?, -]), null, s0.k)", "CASE((s0.k = -), null, (s0.d = ?), null, s0.k)"),
+        ("CASE((s0.k = ?), a, (s0.k = -), b, c)", "CASE((s0.k = -), a, (s0.k = ?), b, c)"),
+        ("CASE((s0.k = a, b), x, s0.k)", "CASE((s0.k IN [a, b]), x, s0.k)"),
+        (
+            "inline(array(named_struct(a, s0.k, b, s0.v), named_struct(a, s0.d, b, 1))).0",
+            "inline(array(named_struct(a, s0.d, b, s0.v), named_struct(a, s0.k, b, 1))).0",
+        ),
+        ("named_struct(a, s0.k, b, s0.d)", "named_struct(a, s0.v, b, s0.d)"),
+        ("stack(2, s0.k, s0.v, s0.d, 1).0", "stack(2, s0.d, s0.v, s0.k, 1).0"),
+        ("explode(map(a, s0.v, b, 1)).0", "explode(map(a, s0.v, c, 1)).0"),
+        ("explode(map(a, s0.v, b, 1)).1", "explode(map(a, s0.v, b, 2)).1"),
+    ],
+)
+def test_other_values_of_a_list_a_struct_or_a_made_row_are_other_keys(old, new):
+    assert _judge(old, new).findings
+    assert _judge(new, old).findings

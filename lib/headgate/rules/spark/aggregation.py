@@ -13,6 +13,7 @@ from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, WERE_NULLS
 from headgate.rules.spark.facts.expressions import is_time_window, without_names
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
+from headgate.rules.spark.facts.stored_bytes import read_error
 
 _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 
@@ -78,6 +79,29 @@ def aggregate_function_changed(c: Comparison) -> Iterator[RuleResult]:
                     after=str(new),
                     because=f"{new} continues with the value that {old} stored.",
                     rollback=Rollback.LOST if how is Carry.OPAQUE else Rollback.SAFE,
+                    remedy=_KEEP_THE_ORDER,
+                    scenario="from-scratch",
+                )
+
+
+@rule("AGG007", remedies=(_KEEP_THE_ORDER,))
+def stored_bytes_not_readable(c: Comparison) -> Iterator[RuleResult]:
+    """Some aggregate functions store their values as bytes in a format of their own.
+
+    In the state schema, this is a field of the type binary. So Spark's schema check passes if
+    another such function replaces it. The query fails with the first row of a stored key: with
+    an exception, or because the JVM ends.
+    """
+    for pair in read_pairs(c, _KINDS):
+        for old, new, how in _carried(pair):
+            if how is Carry.UNREADABLE:
+                yield RuleResult(
+                    outcome=Outcome.REFUSES,
+                    location=pair.location,
+                    before=str(old),
+                    after=str(new),
+                    because=f"{new} can't read the bytes that {old} stored.",
+                    error_class=read_error(old.name, new.name),
                     remedy=_KEEP_THE_ORDER,
                     scenario="from-scratch",
                 )

@@ -59,23 +59,24 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("FIL004")
 def wider_path(c: Comparison) -> Iterator[RuleResult]:
-    """Spark resumes if the new path is a pattern that matches the old directory's files.
+    """Spark resumes if the new path contains all files of the old path.
 
-    Spark recognizes processed files by their full path, and reads all other files that the pattern
-    matches.
+    The new path is then a pattern that matches the old directory's files, or a directory above
+    them, read with recursiveFileLookup=true. Spark recognizes processed files by their full path,
+    and reads all other files of the new path.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         old, new = location(pair.before), location(pair.after)
         files = is_file(pair.before) and is_file(pair.after)
-        if files and old and new and covers(new, old):
+        if files and old and new and old != new and _has_its_files(pair):
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
                 location=pair.location,
                 before=old,
                 after=new,
-                because="The new path is a pattern that matches the old path.",
+                because="The new path also contains the files of the old path.",
             )
 
 
@@ -184,8 +185,20 @@ def _moved(c: Comparison) -> Iterator[SourcePair]:
         if not (is_file(pair.before) and is_file(pair.after)) or _log_moves(pair):
             continue
         old, new = location(pair.before), location(pair.after)
-        if old and new and old != new and not covers(new, old):
+        if old and new and old != new and not _has_its_files(pair):
             yield pair
+
+
+def _has_its_files(pair: SourcePair) -> bool:
+    """Say whether the new path has each file of the old one, under the same name.
+
+    A folder that Spark took for a partition's is none any more where files are found recursively.
+    """
+    assert pair.before and pair.after
+    old, new = location(pair.before) or "", location(pair.after) or ""
+    recursive = (option(pair.after, "recursiveFileLookup") or "").lower() == "true"
+    below = old.startswith(new.rstrip("/") + "/") and "=" not in old
+    return covers(new, old) or (recursive and below)
 
 
 def _refused(c: Comparison, pair: SourcePair) -> bool:

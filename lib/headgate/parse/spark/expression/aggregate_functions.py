@@ -6,6 +6,7 @@ import re
 
 from headgate.parse.spark.expression.term import Term
 
+_NUMBERS = ("bigint", "double", "float")
 NAMES = frozenset(
     [
         "count",
@@ -78,8 +79,19 @@ NAMES = frozenset(
         "max_min_by",
         "bloom_filter_agg",
         "approx_top_k",
-        "kll_sketch_agg_bigint",
-        "theta_sketch_agg",
+        "approx_top_k_accumulate",
+        "approx_top_k_combine",
+        "bitmap_and_agg",
+        *(f"kll_{part}_{kind}" for part in ("sketch_agg", "merge_agg") for kind in _NUMBERS),
+        "schema_of_variant_agg",
+        *(f"theta_{part}_agg" for part in ("sketch", "union", "intersection")),
+        *(
+            f"tuple_{part}_agg_{kind}"
+            for part in ("sketch", "union", "intersection")
+            for kind in ("double", "integer")
+        ),
+        "vector_avg",
+        "vector_sum",
     ]
 )
 _STAGE = re.compile(r"^(?:partial|merge)_")

@@ -18,6 +18,7 @@ from headgate.rules.spark.facts.expressions import (
     without_casts,
     without_names,
 )
+from headgate.rules.spark.facts.stored_bytes import STORE_BYTES, is_read
 
 # Functions that store what others store, buffer by buffer, in their order.
 _PARTS = {"avg": ("sum", "count"), "mean": ("sum", "count"), "try_avg": ("sum", "count")}
@@ -29,8 +30,6 @@ _EXACT = {
     ("try_sum", "sum"),
     ("sum", "try_sum"),
 }
-# What the first stored the second would have stored of other rows: a set is a list without repeats.
-_WITHIN = {("collect_set", "collect_list")}
 # They all store number, mean and sum of squared deviations, and differ in the last step only.
 _MOMENTS = {
     "stddev",
@@ -50,23 +49,8 @@ _ALIKE = (
 )
 # They store how often each value came (TypedAggregateWithHashMapAsBuffer).
 _TALLIES = {"mode", "median", "percentile", "percentile_cont", "percentile_disc"}
-_BINARY = {
-    "collect_list",
-    "collect_set",
-    "percentile",
-    "percentile_approx",
-    "approx_percentile",
-    "median",
-    "mode",
-    "percentile_cont",
-    "percentile_disc",
-    "histogram_numeric",
-    "hll_sketch_agg",
-    "listagg",
-    "string_agg",
-    "approx_top_k",
-    "bitmap_construct_agg",
-}
+# They store their values one after another, texts as texts; the others only join or sort them.
+_LISTS = {"array_agg", "collect_list", "listagg", "string_agg"}
 # What a plan's JSON calls every aggregator that is written in Scala: the name is lost there.
 _TYPED = "typedaggregator"
 _UNSCALED = "unscaledvalue("
@@ -76,6 +60,7 @@ _COUNTS = {"count", "count_if"}
 _FILTER = ") FILTER (WHERE "
 _EVERY_ROW = "true"
 _NUMBER = re.compile(r"-?[\d.]+$")
+_COLUMN = re.compile(r"\bs\d+\.")
 # How a condition reads once its outer cast is gone: a number can't look like that.
 _CONDITION = re.compile(r"^(?:NOT |\(.* (?:[<>=]|[<>]=|<=>|AND|OR) .*\)$|is(?:not)?null\()")
 
@@ -102,6 +87,7 @@ class Carry(Enum):
     MIXED = "mixed"
     REINTERPRETED = "reinterpreted"
     OPAQUE = "opaque"
+    UNREADABLE = "unreadable"
     UNKNOWN = "unknown"
 
 
@@ -121,7 +107,7 @@ def buffers(
 def _stored(function: str, kind: str | None) -> tuple[Buffer, ...]:
     name, argument = call(with_first_names(without_names(function)))
     argument = argument.replace("UnscaledValue(", _UNSCALED)
-    if name not in _BINARY:
+    if name not in STORE_BYTES:
         argument = ", ".join(map(without_casts, split_arguments(argument)))
     return tuple(Buffer(part, argument, kind) for part in _PARTS.get(name, (name,)))
 
@@ -206,7 +192,7 @@ def carry(before: Buffer, after: Buffer) -> Carry:
         return Carry.REINTERPRETED
     if before.argument == after.argument:
         return Carry.EXACT
-    if before.name in _BINARY:
+    if before.name in STORE_BYTES:
         return _binary(before, after)
     if _UNSCALED in before.argument and _UNSCALED in after.argument:
         return _unscaled(before, after)
@@ -223,9 +209,20 @@ def _other_function(before: Buffer, after: Buffer) -> Carry:
         return Carry.EXACT
     if both <= _TALLIES and _tallied(before) == _tallied(after) is not None:
         return Carry.EXACT
-    if (before.name, after.name) in _WITHIN and before.argument == after.argument:
-        return Carry.MIXED
-    return Carry.OPAQUE if both <= _BINARY else Carry.REINTERPRETED
+    lists = before.name in {*_LISTS, "collect_set"} and after.name in _LISTS
+    if lists and _listed(before) == _listed(after) is not None:
+        # A set is a list without repeats, as of other rows.
+        return Carry.EXACT if before.name in _LISTS else Carry.MIXED
+    if not is_read(before.name, after.name):
+        return Carry.UNREADABLE
+    return Carry.OPAQUE if both <= STORE_BYTES else Carry.REINTERPRETED
+
+
+def _listed(buffer: Buffer) -> str | None:
+    """Return which values are stored, one after another; None where others are stored with them."""
+    value, *rest = split_arguments(buffer.argument)
+    columns = [part for part in rest if _COLUMN.search(part)]
+    return value if all(part.startswith(f"{value} ") for part in columns) else None
 
 
 def _tallied(buffer: Buffer) -> str | None:

@@ -14,6 +14,7 @@ _CALL = re.compile(r"^(?P<name>\w+)\((?P<args>.*)\)$", re.DOTALL)
 _NAME = re.compile(r"(?P<name>\w+)\(")
 _GUARD = re.compile(r"^(?:coalesce|ifnull|nvl)\(")
 _STRUCT = re.compile(r"\b(?:named_)?struct\(")
+_NAMED_STRUCT = re.compile(r"\bnamed_struct\(")
 _WINDOW = re.compile(r"^(?:session_)?window\(")
 _SPELT_OUT = re.compile(r"^(?:named_)?struct\(.*precisetimestampconversion", re.DOTALL)
 
@@ -113,9 +114,12 @@ def without_casts(expression: str) -> str:
 
 
 def without_names(expression: str) -> str:
-    """Leave out what names the fields of a struct: the engine compares structs by position."""
+    """Leave out what names the fields of a struct: the engine compares structs by position.
+
+    What has no names any more stays as it is.
+    """
     out, rest = [], expression
-    while match := _STRUCT.search(rest):
+    while match := _NAMED_STRUCT.search(rest):
         inside, rest_after = _inside(rest[match.end() :])
         values = [without_names(v) for v in split_arguments(inside)[1::2]]
         out += [rest[: match.start()], f"struct({', '.join(values)})"]

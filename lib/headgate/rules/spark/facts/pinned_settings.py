@@ -11,6 +11,8 @@ _S = "spark.sql.streaming."
 PROVIDER = _S + "stateStore.providerClass"
 ENCODING = _S + "stateStore.encodingFormat"
 CHECKPOINT_FORMAT = _S + "stateStore.checkpointFormatVersion"
+LOG_INTERVAL = _S + "fileSource.log.compactInterval"
+SINK_LOG_INTERVAL = _S + "fileSink.log.compactInterval"
 SINK_EVOLUTION = _S + "queryEvolution.enableSinkEvolution"
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
@@ -20,11 +22,13 @@ __all__ = [
     "CHECKPOINT_FORMAT",
     "DEFAULTS",
     "ENCODING",
+    "LOG_INTERVAL",
     "OFFSET_LOG",
     "PARTITIONS",
     "PINNED",
     "PROVIDER",
     "SINK_EVOLUTION",
+    "SINK_LOG_INTERVAL",
     "SOURCE_SETTINGS",
     "TIME_ZONE",
     "differing",
@@ -41,6 +45,8 @@ DEFAULTS = {
     PARTITIONS: "200",
     ANSI: "true",
     OFFSET_LOG: "1",
+    LOG_INTERVAL: "10",
+    SINK_LOG_INTERVAL: "10",
 } | {key: value for key, value in PINNED_DEFAULTS.items() if key not in SOURCE_SETTINGS}
 
 

@@ -14,6 +14,13 @@ from headgate.rules.spark.facts.expressions import call_of, split_arguments
 _UNSAID = re.compile(r"^(?:Some\(.*\)|None)$")
 _FIRST_PART = re.compile(r"^split\((?P<args>.*)\)\[0\]$", re.DOTALL)
 _FIELD_OF_TUPLE = re.compile(r"^json_tuple\((?P<args>.*)\)\.(?P<place>\d+)$", re.DOTALL)
+_COLUMN_OF_ROWS = re.compile(
+    r"^(?P<name>inline|inline_outer|stack|explode|explode_outer)\((?P<args>.*)\)\.(?P<place>\d+)$",
+    re.DOTALL,
+)
+_IS_ONE = re.compile(
+    r"^\((?P<value>s\d+\.[\w.]+) (?:= (?P<one>[^()\[\],]+)|IN \[(?P<of>[^()\[\]]+)\])\)$"
+)
 _SPECIAL = frozenset("\\^$.|?*+()[]{}")
 # How much of `yyyy-MM-dd HH:mm:ss`, the text of a timestamp, each length holds.
 _TEXT_OF_TIME = "yyyy-MM-dd HH:mm:ss"
@@ -52,6 +59,9 @@ def settled(expression: str) -> str:
         return _first_part(split_arguments(match["args"])) or text
     if match := _FIELD_OF_TUPLE.match(text):
         return _field(split_arguments(match["args"]), int(match["place"])) or text
+    if match := _COLUMN_OF_ROWS.match(text):
+        args = split_arguments(match["args"])
+        return _column(match["name"], args, int(match["place"])) or text
     found = call_of(text)
     if found is None:
         return text
@@ -197,6 +207,30 @@ def _field(args: Sequence[str], place: int) -> str | None:
     return f"get_json_object({settled(args[0])}, $.{name})" if name.isidentifier() else None
 
 
+def _column(name: str, args: Sequence[str], place: int) -> str | None:
+    """Read one column of made rows without what only the other columns have."""
+    kept: list[str | None] = []
+    if name == "stack" and args and args[0].isdecimal():
+        width = -(-len(args[1:]) // max(int(args[0]), 1))
+        kept = [args[0], *args[1 + place :: width]] if place < width else []
+    elif len(args) == 1:
+        made, inside = call_of(args[0]) or ("", "")
+        values = split_arguments(inside)
+        if made == "map" and name.startswith("explode") and place < 2:
+            kept = list(values[place::2])
+        elif made == "array" and name.startswith("inline"):
+            kept = [_place_of(value, place) for value in values]
+    if not kept or None in kept:
+        return None
+    return f"{name}({', '.join(settled(value) for value in kept if value)}).{place}"
+
+
+def _place_of(struct: str, place: int) -> str | None:
+    name, inside = call_of(struct) or ("", "")
+    values = split_arguments(inside)
+    return values[place] if name == "struct" and place < len(values) else None
+
+
 def _regexp_replace(args: Sequence[str]) -> str | None:
     plain = len(args) in (3, 4) and not _SPECIAL & set(args[1]) and not set("$\\") & set(args[2])
     return f"replace({', '.join(args[:3])})" if plain and list(args[3:]) in ([], ["1"]) else None
@@ -228,13 +262,40 @@ def _case_of(case: str) -> Write:
 
 
 def _when(args: Sequence[str]) -> str | None:
-    """Read `CASE(isnull(x), y, x)` as `coalesce(x, y)`."""
+    """Read `CASE(isnull(x), y, x)` as `coalesce(x, y)`, and values with one result as a list."""
+    args = _with_lists(args)
     if len(args) != 3:
-        return None
+        return f"case({', '.join(args)})"
     condition, value, rest = args
     if condition == f"isnull({rest})":
         return f"coalesce({rest}, {value})"
-    return f"coalesce({value}, {rest})" if condition == f"isnotnull({value})" else None
+    if condition == f"isnotnull({value})":
+        return f"coalesce({value}, {rest})"
+    return f"case({', '.join(args)})"
+
+
+def _with_lists(args: Sequence[str]) -> list[str]:
+    """Put branches together that follow each other, ask for a value of one column, and give one."""
+    out: list[str] = []
+    for at in range(0, len(args) - 1, 2):
+        condition, result = _listed(args[at]), args[at + 1]
+        last = _IS_ONE.match(out[-2]) if len(out) > 1 and out[-1] == result else None
+        this = _IS_ONE.match(condition)
+        if last and this and last["value"] == this["value"]:
+            values = {*split_arguments(last["of"]), *split_arguments(this["of"])}
+            out[-2] = f"({this['value']} IN [{', '.join(sorted(values))}])"
+        else:
+            out += [condition, result]
+    return [*out, *args[len(args) // 2 * 2 :]]
+
+
+def _listed(condition: str) -> str:
+    """Read `(x = a)` as `(x IN [a])`."""
+    match = _IS_ONE.match(condition)
+    if match is None:
+        return condition
+    values = sorted(split_arguments(match["of"] or match["one"]))
+    return f"({match['value']} IN [{', '.join(values)}])"
 
 
 def _concat_ws(args: Sequence[str]) -> str | None:
