@@ -56,7 +56,7 @@ def asked(*more):
 def test_without_the_jar_of_the_base_it_says_what_to_build(app):
     one = asked()
     assert one["outcome"] == "unknown"
-    assert "the base has no build/app.jar" in one["twin"] and "--base-jars" in one["twin"]
+    assert "the base commit has no build/app.jar" in one["twin"] and "--base-jars" in one["twin"]
 
 
 def test_equal_jars_need_no_run(app, tmp_path):

@@ -52,7 +52,7 @@ def titled(made, title):
 def test_every_chart_that_has_values_and_no_other():
     made = charts([batch(0), batch(1)])
     assert [c.title for c in made] == [
-        "Rows per second", "Duration of a batch", "Rows in the state", "Memory of the state",
+        "Rows per second", "Duration of a batch", "Rows in the state", "Memory used by the state",
         "Unread records",
     ]  # fmt: skip
     late = charts([batch(0, dropped=3, watermark=(BEGUN - timedelta(minutes=5)).isoformat())])

@@ -117,7 +117,7 @@ def not_read_yet(data: bytes) -> str | None:
             kind = "a query plan as JSON" if '"num-children"' in text[:_HEAD] else "JSON"
             return f"{kind} that ends early or is invalid at byte {at} ({error.msg})"
         except ValueError:
-            return "JSON that contains a number with thousands of digits"
+            return "JSON that Headgate can't read, because a number in it has thousands of digits"
         except RecursionError:
             return "JSON that is nested too deeply"
     return None

@@ -17,9 +17,10 @@ _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 
 _COMPACT_THE_CHANGELOG = (
-    "Set cleanup.policy=compact on the changelog with kafka-configs. Deleted records can't be "
-    "restored. Before the next restoration, check the state against its input topics, or rebuild "
-    "the state with `headgate plan from-scratch`."
+    "Set cleanup.policy=compact on the changelog with kafka-configs. This doesn't bring back "
+    "records that Kafka has already deleted. Before an instance next restores its state from the "
+    "changelog, compare the state with the input topics, or rebuild it with `headgate plan "
+    "from-scratch`."
 )
 _KEEP_ALL_RECORDS = (
     "Set retention.ms=-1 on the repartition topic with kafka-configs. If records were deleted "

@@ -60,7 +60,9 @@ def parse_address(text: str) -> OutputAddress:
     if text.startswith(JDBC):
         return _table(text)
     if not text.strip() or "\0" in text:
-        raise OutputError("an output needs a name: a path, kafka:TOPIC or jdbc:NAME.TABLE")
+        raise OutputError(
+            "the output is empty or invalid: pass a path, kafka:TOPIC or jdbc:NAME.TABLE"
+        )
     return FileOutput(text)
 
 

@@ -58,12 +58,12 @@ def main() -> None:
         "--from",
         dest="start",
         metavar="TIME",
-        help="Earliest event time of the results (of a window, the start counts).",
+        help="Earliest event time of the results (for a window, its start).",
     )
     add(
         "--until",
         metavar="TIME",
-        help="Event time at which the results end (exclusive; of a window, the start counts).",
+        help="Event time at which the results end (exclusive; for a window, its start).",
     )
     add("--input-from", metavar="TIME", help="Earliest event time of the input.")
     add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")

@@ -164,8 +164,8 @@ class JarRuns:
         there = next((p for p in places if p.is_file()), None)
         if there is None:
             raise EvidenceError(
-                f"the base has no {path or jar}. Build the jar from the base, and pass the "
-                "folder of the jar with --base-jars"
+                f"the base commit has no {path or jar}. Build the jar from the base commit, and "
+                "pass the folder of the jar with --base-jars"
             )
         return there
 

@@ -214,7 +214,7 @@ _CHARTS: tuple[tuple[str, Unit, Lines, bool], ...] = (
     ("Rows per second", Unit.ROWS_PER_SECOND, _rates, False),
     ("Duration of a batch", Unit.SECONDS, _durations, True),
     ("Rows in the state", Unit.ROWS, _per_operator("rows_total"), False),
-    ("Memory of the state", Unit.BYTES, _per_operator("memory_bytes"), False),
+    ("Memory used by the state", Unit.BYTES, _per_operator("memory_bytes"), False),
     ("Watermark lag", Unit.SECONDS, _watermark, False),
     ("Unread records", Unit.RECORDS, _lags, False),
     ("Late rows dropped", Unit.ROWS, _dropped, False),

@@ -119,7 +119,7 @@ def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
             "deleted"
         )
     if request.pipeline.watch is not None:
-        yield f"the watch reports of the query in {request.pipeline.watch} are kept"
+        yield f"the reports that headgate.watch wrote to {request.pipeline.watch} are kept"
     sink = request.version.sink if request.version else None
     if sink is not None and (sink.target or sink.format):
         yield f"the output of the query in {sink.target or sink.format} is kept"

@@ -264,9 +264,9 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can other records of the same windows be?",
-            help="Maximum lateness of other records of the same windows, such as 3d (default: "
-            "unlimited). Headgate reads only records that arrived up to this long before or after "
-            "these windows.",
+            help="Maximum lateness of the other input records in the windows of the late records, "
+            "such as 3d (default: unlimited). Headgate reads only records whose Kafka timestamp is "
+            "at most this long before or after these windows.",
             metavar="DURATION",
         ),
         Option(

@@ -180,8 +180,8 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
             yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
     if not seen.topology.is_told:
         yield (
-            "the topology is unknown. Headgate uses only offsets and names to find the topics that "
-            "the application reads, writes and owns"
+            "the topology is unknown. Headgate finds the topics that the application reads, writes "
+            "and owns only by offsets and names, and may miss topics"
         )
 
 

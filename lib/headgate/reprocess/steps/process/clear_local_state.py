@@ -62,7 +62,10 @@ class ClearLocalState(StepBase):
             applier.processes.command(self.pipeline, "clean")
         elif self.instances:
             names = ", ".join(self.instances)
-            applier.note(f"UNVERIFIED: the local state of {names} was reported as cleared by hand.")
+            applier.note(
+                f"UNVERIFIED: according to --local-state-cleared, somebody cleared the local state "
+                f"of {names} by hand."
+            )
         elif self.waits:
             ask_and_wait(applier, "clean", self._request)
             applier.note(
