@@ -16,6 +16,7 @@ from headgate.errors import CaptureError, EvidenceError
 from headgate.gateway.kafka.read_records import Record
 from headgate.gateway.kafka_broker.rehearsal_broker import Wanted, holes, live_keys, with_holes
 from headgate.gateway.kafka_streams.application import entry, logged_exception
+from headgate.gateway.kafka_streams.rehearsal import is_of_record
 from headgate.gateway.kafka_streams.state_directory import read_state_directory
 from headgate.gateway.process.connections import strange
 from headgate.model.kafka_streams_rehearsal import StoreFate, StoreRows, StreamsVerdict
@@ -67,6 +68,13 @@ def test_the_first_exception_of_a_log_counts_with_its_causes():
         "org.apache.kafka.common.errors.SerializationException: Size of data is not 4",
     )
     assert logged_exception("INFO all is well") == ()
+
+
+def test_an_error_with_a_record_is_told_from_one_of_the_start():
+    assert is_of_record(logged_exception(LOG))
+    handler = "Deserialization exception handler is set to fail upon a deserialization error."
+    assert is_of_record((f"org.apache.kafka.streams.errors.StreamsException: {handler}",))
+    assert not is_of_record(("org.apache.kafka.common.config.ConfigException: Invalid value",))
 
 
 @pytest.mark.parametrize(

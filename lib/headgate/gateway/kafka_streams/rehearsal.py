@@ -22,6 +22,14 @@ _ASK_S = 0.4
 # Transactions' markers may stay between what was committed and the end.
 _STILL_S = 6.0
 _STOP_S = 20.0
+# What only a task says that processes records [Kafka Streams 4.3.1: StreamTask, ProcessorNode and
+# RecordDeserializer].
+_OF_RECORD = ("taskId=", "exception handler is set to fail upon a ")
+
+
+def is_of_record(causes: Collection[str]) -> bool:
+    """Whether one of these messages says that a record was being processed."""
+    return any(said in cause for cause in causes for said in _OF_RECORD)
 
 
 class Application(Protocol):
@@ -141,8 +149,8 @@ class _Watch:
                 question=f"Why did the application end (state {state})? Last log line: {end}",
             )
         self.is_refused = True
-        # Between two looks it may have run: only a task says that it processes.
-        ran = self._ran or any("taskId=" in cause for cause in causes)
+        # Between two looks it may have run.
+        ran = self._ran or is_of_record(causes)
         return Ran(
             outcome=EngineOutcome.REFUSES,
             causes=causes
