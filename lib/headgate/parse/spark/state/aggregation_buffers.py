@@ -32,24 +32,6 @@ _AS_INPUT = frozenset(
     ["min", "max", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
 )
 _FIRST = frozenset(["first", "last", "any_value", "first_value", "last_value"])
-_BINARY = frozenset(
-    [
-        "collect_list",
-        "collect_set",
-        "percentile",
-        "percentile_approx",
-        "approx_percentile",
-        "median",
-        "mode",
-        "percentile_cont",
-        "percentile_disc",
-        "histogram_numeric",
-        "hll_sketch_agg",
-        "bitmap_construct_agg",
-        "listagg",
-        "array_agg",
-    ]
-)
 
 
 def buffer_fields(functions: list[str], names: list[str], attributes: Attributes) -> list[Field]:
@@ -110,7 +92,7 @@ def _fields(term: Term, attributes: Attributes) -> list[Field] | None:
             Field("valueWithExtremumOrdering", kind, True),
             Field("extremumOrdering", order, True),
         ]
-    return [Field("buf", "binary", True)] if name in _BINARY else None
+    return None
 
 
 def argument_types(functions: list[str], attributes: Attributes) -> tuple[str | None, ...]:
