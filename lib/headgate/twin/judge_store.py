@@ -235,7 +235,9 @@ class _Pair:
                     "several rows differ"
                 )
         elif of_several >= _NEARLY_ALL:
-            return self._wrong(f"the value of {self._name} differs for nearly all keys")
+            # Too few keys with one row tell whether another expression or another function did it.
+            said = self._wrong(f"the value of {self._name} differs for nearly all keys")
+            return replace(said, is_scaled=True)
         return None
 
     def mixed(self) -> Said:
