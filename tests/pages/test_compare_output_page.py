@@ -79,7 +79,7 @@ def test_bad_input_is_one_sentence(open_page, registered):
         ("out/../secret", "out/b", "id", "doesn't allow this output"),
         ("kafka:private", "out/b", "id", "doesn't allow this output"),
         ("out/a", "out/b", "", "enter them under Keys"),
-        ("", "out/b", "id", "needs a name"),
+        ("", "out/b", "id", "empty or invalid"),
         ("kafka:totals-a@5", "out/b", "id", "has no range"),
     ):
         at.text_input(key=OutputKey.A).set_value(a)
