@@ -63,7 +63,7 @@ class ClearLocalState(StepBase):
         elif self.instances:
             names = ", ".join(self.instances)
             applier.note(
-                f"UNVERIFIED: according to --local-state-cleared, somebody cleared the local state "
+                "UNVERIFIED: according to --local-state-cleared, somebody cleared the local state "
                 f"of {names} by hand."
             )
         elif self.waits:

@@ -12,6 +12,7 @@ from enum import Enum
 
 from headgate.rules.spark.facts.expressions import (
     call,
+    columns,
     pairwise_related,
     split_arguments,
     with_first_names,
@@ -60,7 +61,6 @@ _COUNTS = {"count", "count_if"}
 _FILTER = ") FILTER (WHERE "
 _EVERY_ROW = "true"
 _NUMBER = re.compile(r"-?[\d.]+$")
-_COLUMN = re.compile(r"\bs\d+\.")
 # How a condition reads once its outer cast is gone: a number can't look like that.
 _CONDITION = re.compile(r"^(?:NOT |\(.* (?:[<>=]|[<>]=|<=>|AND|OR) .*\)$|is(?:not)?null\()")
 
@@ -221,8 +221,8 @@ def _other_function(before: Buffer, after: Buffer) -> Carry:
 def _listed(buffer: Buffer) -> str | None:
     """Return which values are stored, one after another; None where others are stored with them."""
     value, *rest = split_arguments(buffer.argument)
-    columns = [part for part in rest if _COLUMN.search(part)]
-    return value if all(part.startswith(f"{value} ") for part in columns) else None
+    others = [part for part in rest if columns(part) and not part.startswith(f"{value} ")]
+    return None if others else value
 
 
 def _tallied(buffer: Buffer) -> str | None:

@@ -73,7 +73,7 @@ _READERS: dict[str, tuple[str | None, dict[str, str | None]]] = {
 
 
 def is_read(stored: str, reader: str) -> bool:
-    """Say whether a function goes on with the bytes that another one stored, or may do so.
+    """Say whether a function continues with the bytes that another one stored, or may do so.
 
     True also where nobody measured it.
     """
