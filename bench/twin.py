@@ -110,11 +110,11 @@ class _Peak:
 def _resident(group: int) -> int:
     """Return the resident bytes of a process group, shared pages only once for each process."""
     found = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for entry in Path("/proc").glob("[0-9]*"):
         # A process may end meanwhile, and one that has ended has no memory.
         with contextlib.suppress(OSError, ValueError, StopIteration):
-            if int(stat.read_text().rpartition(")")[2].split()[2]) == group:
-                lines = stat.with_name("status").read_text().splitlines()
+            if int((entry / "stat").read_text().rpartition(")")[2].split()[2]) == group:
+                lines = (entry / "status").read_text().splitlines()
                 kib = next(line.split()[1] for line in lines if line.startswith("VmRSS"))
                 found += int(kib) * 1024
     return found

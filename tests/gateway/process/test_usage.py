@@ -1,13 +1,16 @@
 """Memory and disk of a started program are bounded."""
 
+import errno
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from headgate.errors import LimitError
+from headgate.gateway.process.child_process import descendants
 from headgate.gateway.process.usage import Limits, bytes_below, memory_of
 
 ROOMY = 1 << 40
@@ -50,3 +53,14 @@ def test_memory_is_that_of_the_whole_session(tmp_path):
     while memory_of(program.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert memory_of(program.pid) == 0
+
+
+def test_a_process_that_ends_meanwhile_counts_nothing(monkeypatch):
+    def gone(self: Path, **_: object) -> str:
+        raise ProcessLookupError(errno.ESRCH, "No such process", str(self))
+
+    # The kernel answers so for a process that has ended and is still listed.
+    for look in ("exists", "read_text"):
+        monkeypatch.setattr(Path, look, gone)
+    assert memory_of(os.getsid(0)) == 0
+    assert descendants(os.getpid()) == []

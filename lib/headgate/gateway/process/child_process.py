@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,15 +104,26 @@ def full_disk(folder: Path) -> str:
     return ""
 
 
+def process_table() -> Iterator[tuple[int, list[str]]]:
+    """Yield the id of each process and its fields in /proc/PID/stat from the state on.
+
+    Nothing where there is no /proc. Processes that end meanwhile are left out.
+    """
+    # No glob of `*/stat`: pathlib asks for each file, and raises if the process has just ended.
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            # `pid (name) state parent ...`, and a name may hold anything.
+            text = (entry / "stat").read_text(errors="replace")
+            if fields := text.rpartition(")")[2].split():
+                yield int(entry.name), fields
+
+
 def descendants(pid: int) -> list[int]:
     """Return the ids of the living processes below `pid`, from /proc; [] where there is none."""
     parents: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError):
-            # `pid (name) state parent ...`, and a name may hold anything.
-            state, parent, *_ = stat.read_text(errors="replace").rpartition(")")[2].split()
-            if state != "Z":
-                parents.setdefault(int(parent), []).append(int(stat.parent.name))
+    for process, (state, parent, *_) in process_table():
+        if state != "Z":
+            parents.setdefault(int(parent), []).append(process)
     found, queue = [], [pid]
     while queue:
         below = parents.get(queue.pop(), [])

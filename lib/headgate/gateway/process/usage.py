@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headgate.errors import LimitError
+from headgate.gateway.process.child_process import process_table
 from headgate.text.numbers import size
 
 _LOOK_S = 1.0
@@ -45,11 +46,9 @@ class Limits:
 def memory_of(session: int) -> int:
     """Return the resident bytes of a session's processes; 0 where there is no /proc."""
     pages = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[_SESSION]) == session:
-                pages += int(fields[_RSS])
+    for _, fields in process_table():
+        if int(fields[_SESSION]) == session:
+            pages += int(fields[_RSS])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
