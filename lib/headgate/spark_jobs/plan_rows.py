@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,8 @@ from headgate.spark_jobs.spark_reflection import elements, option
 _ROWS, _STATE = "numOutputRows", "numTotalStateRows"
 # They give one row for many, or rows of the state: what reached them is what lies below.
 _FOLDS = ("Aggregate", "StateStoreRestore", "MergingSessions", "UpdatingSessions")
-_ID = re.compile(r"#\d+L?")
+# A batch has a subquery's result from another one, or not.
+_ID = re.compile(r"#\d+L?|\bReusedSubquery ")
 
 
 @dataclass
@@ -32,8 +34,10 @@ class BatchPlans:
 
         A filter has its condition, without columns' ids, an operator with state its id; the other
         is None. `rows_in` are the rows that reached it, of a join those of the side with fewer.
+        A batch without rows can have another plan, so the place in it says nothing: filters with
+        the same condition are told apart by their order.
         """
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+        found: dict[tuple[str, int], dict[str, Any]] = {}
         for execution in self._plans.values():
             for key, count in _Plan(execution.executedPlan()).counts():
                 known = found.setdefault(key, count | {"rows_in": 0, "rows": 0})
@@ -48,18 +52,22 @@ class _Plan:
     def __init__(self, root: Any) -> None:
         self._root = root
 
-    def counts(self) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+    def counts(self) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
         """Yield a key that is the same in each batch, and the counts."""
-        found: list[tuple[tuple[str, str], dict[str, Any]]] = []
-        self._walk(self._root, "", found)
-        yield from found
+        found: list[dict[str, Any]] = []
+        self._walk(self._root, found)
+        conditions: Counter[str] = Counter()
+        for count in found:
+            condition, operator = count["filter"], count["operator_id"]
+            if condition is None:
+                yield ("", operator), count
+            else:
+                yield (condition, conditions[condition]), count
+                conditions[condition] += 1
 
-    def _walk(
-        self, node: Any, path: str, found: list[tuple[tuple[str, str], dict[str, Any]]]
-    ) -> tuple[int, bool]:
+    def _walk(self, node: Any, found: list[dict[str, Any]]) -> tuple[int, bool]:
         """Return the rows that a node hands on, and whether state lies at it or below it."""
-        children = elements(node.children())
-        below = [self._walk(c, f"{path}{i}.", found) for i, c in enumerate(children)]
+        below = [self._walk(child, found) for child in elements(node.children())]
         rows_in = min((rows for rows, _ in below), default=0)
         handed, has_state = sum(rows for rows, _ in below), any(s for _, s in below)
         name, metrics = str(node.nodeName()), _metrics(node)
@@ -68,12 +76,10 @@ class _Plan:
         about |= {"rows_in": rows_in, "rows": rows}
         if name == "Filter":
             condition = _ID.sub("", str(node.condition().toString()))
-            count = about | {"filter": condition, "is_after_state": has_state}
-            found.append(((path, condition), count))
+            found.append(about | {"filter": condition, "is_after_state": has_state})
         elif _STATE in metrics:
             operator = int(option(node.stateInfo()).operatorId())
-            count = about | {"operator_id": operator, "is_after_state": has_state}
-            found.append(((path, str(operator)), count))
+            found.append(about | {"operator_id": operator, "is_after_state": has_state})
             has_state = True
         return (handed if any(f in name for f in _FOLDS) else rows), has_state
 
