@@ -32,6 +32,7 @@ _USUAL_UNIT = 60.0
 _TABLE_ROWS, _TABLE_KEYS, _TRIES = 60, 300, 4000
 # Shares of rows, measured to reach the branches of a few hundred recorded changes.
 _REPEATED_EARLIER, _REPEATED_HERE, _LATE, _NULL = 0.12, 0.05, 0.12, 0.04
+_NULL_IF_SOUGHT = 0.2
 _HOT, _WARM, _LITERAL = 0.55, 0.85, 0.75
 _HOT_IF_WIDE, _WARM_IF_WIDE, _LITERAL_IF_WIDE = 0.3, 0.7, 0.6
 # The times of two columns of a row differ by fewer seconds, in units shorter than _SHORT by fewer.
@@ -214,7 +215,8 @@ class RowMaker:
     def _top(self, field: Mapping[str, Any], column: str, at: datetime) -> Any:
         """Return a column's value; a point in time names its zone, so that no session shifts it."""
         value = self._value(field["type"], column, at)
-        return f"{value.replace(' ', 'T')}Z" if field["type"] == "timestamp" else value
+        is_in_zone = field["type"] == "timestamp" and value is not None
+        return f"{value.replace(' ', 'T')}Z" if is_in_zone else value
 
     def _table(self, source: SourceRows) -> list[Row]:
         """Return a table's rows: one for each key that the stream is compared with, if any is."""
@@ -225,16 +227,27 @@ class RowMaker:
             if self.hints.domain(f"{prefix}:{f['name']}").startswith(STREAM)
         ]
         if not keys:
-            return [self._row(source.schema, prefix, _START) for _ in range(_TABLE_ROWS)]
+            return [self._table_row(fields, prefix) for _ in range(_TABLE_ROWS)]
         kind = next(f["type"] for f in fields if f["name"] == keys[0])
-        drawn = (self._value(kind, f"{prefix}:{keys[0]}", _START) for _ in range(_TRIES))
+        drawn = (self._value(kind, f"{prefix}:{keys[0]}", self._any_time()) for _ in range(_TRIES))
         found = list(dict.fromkeys(v for v in drawn if isinstance(v, (str, int))))
-        rows = [self._row(source.schema, prefix, _START) for _ in found[:_TABLE_KEYS]]
+        rows = [self._table_row(fields, prefix) for _ in found[:_TABLE_KEYS]]
         return [row | {keys[0]: key} for row, key in zip(rows, found, strict=False)]
+
+    def _table_row(self, fields: Sequence[Mapping[str, Any]], prefix: str) -> Row:
+        """Return a row with times of its own in each column: a table says from when to when."""
+        return {f["name"]: self._top(f, f"{prefix}:{f['name']}", self._any_time()) for f in fields}
+
+    def _any_time(self) -> datetime:
+        """Return a time before, within or after those of the streams."""
+        last = (len(SIZES_A) + len(SIZES_B)) * self.span
+        return _time(self.random.uniform(-2 * _EARLY - self.span, last + 2 * _EARLY))
 
     def _value(self, kind: Any, column: str, at: datetime) -> Any:
         if isinstance(kind, Mapping):
             return self._nested(kind, column, at)
+        if column in self.hints.nulls and self.random.random() < _NULL_IF_SOUGHT:
+            return None
         if kind in _TIMES:
             # Else a key of one time column would be that of another one.
             shifts = _SHIFTS if self.unit > _SHORT else _FEW_SHIFTS

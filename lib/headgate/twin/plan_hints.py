@@ -58,6 +58,8 @@ _SINCE_1970 = {
 _NUMBERS = frozenset({"integer", "long", "double", "float"})
 _CASES = {"Upper": "upper", "Lower": "lower"}
 _DIVIDED = frozenset({"Divide", "IntegralDivide", "Remainder", "Pmod"})
+# What has a branch of its own for a null.
+_OF_NULLS = frozenset({"IsNull", "Coalesce", "Nvl", "Nvl2"})
 _JSON_KEY = re.compile(r"\$\.(\w+)")
 _MOST_ITEMS = 40
 _DAY = 86_400
@@ -86,8 +88,9 @@ class Hints:
     `intervals` are in seconds. `words` are texts of user functions, for any column of text.
     `apart` are the folders of streams that share no columns with others. `parts` says how a
     column's text is taken apart, `divisors` are columns that something is divided by. `cases` are
-    those of texts that are compared in one case. `identities` are columns by which duplicates are
-    found, `grouped` those that rows are grouped by.
+    those of texts that are compared in one case. `nulls` are columns that a query looks for nulls
+    in. `identities` are columns by which duplicates are found, `grouped` those that rows are
+    grouped by.
     """
 
     literals: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
@@ -98,6 +101,7 @@ class Hints:
     parts: dict[str, Parts] = field(default_factory=dict)
     divisors: set[str] = field(default_factory=set)
     cases: dict[str, str] = field(default_factory=dict)
+    nulls: set[str] = field(default_factory=set)
     identities: set[str] = field(default_factory=set)
     grouped: set[str] = field(default_factory=set)
     _parents: dict[str, str] = field(default_factory=dict)
@@ -253,6 +257,8 @@ class _Miner:
             self.taken(name, part)
         elif name in _DIVIDED:
             self.hints.divisors |= self.read(part["children"][1])
+        elif name in _OF_NULLS:
+            self.hints.nulls |= self.read(part["children"][0])
         elif name in _SEARCHED and (pattern := _constant(part["children"][1])):
             for column in self.read(part["children"][0]):
                 self.hints.parts.setdefault(column, Parts()).searched.add(str(pattern))
