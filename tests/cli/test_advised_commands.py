@@ -64,6 +64,7 @@ def said_of(command):
     return None
 
 
+@pytest.mark.slow
 def test_an_advised_command_exists():
     commands = {command for command in advised() if not _NAMED_ONLY.search(command)}
     assert len(commands) > 20

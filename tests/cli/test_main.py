@@ -130,6 +130,7 @@ def test_a_closed_pipe_leaves_no_trace():
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--help"], ["topology", "PLAN"], ["diff", "--help"]])
 def test_without_a_reader_it_ends_as_other_programs_do(tmp_path, words):
     (tmp_path / "PLAN").write_text(PLAN)

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 _ASKER = """
 import subprocess, sys
 from pathlib import Path
@@ -24,6 +26,7 @@ with Forks(folder) as forks:
 """
 
 
+@pytest.mark.slow
 def test_what_works_below_the_folder_ends_with_who_is_killed(tmp_path):
     tests = str(Path(__file__).parents[1])
     asker = subprocess.Popen(

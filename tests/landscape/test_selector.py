@@ -196,24 +196,28 @@ TERMS = st.lists(factors(), min_size=1, max_size=3).map(",".join)
 EXPRESSIONS = st.lists(TERMS, min_size=1, max_size=3).map(" ".join)
 
 
+@pytest.mark.slow
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_a_space_is_the_union_and_order_does_not_matter(one, other):
     both = select(LAND, f"{one} {other}")
     assert both == select(LAND, one) | select(LAND, other) == select(LAND, f"{other} {one}")
 
 
+@pytest.mark.slow
 @given(TERMS, TERMS)
 def test_a_comma_is_the_intersection(one, other):
     both = select(LAND, f"{one},{other}")
     assert both == select(LAND, one) & select(LAND, other) == select(LAND, f"{other},{one}")
 
 
+@pytest.mark.slow
 @given(TERMS, TERMS, TERMS)
 def test_intersection_distributes_over_union(a, b, c):
     left = select(LAND, a) & select(LAND, f"{b} {c}")
     assert left == select(LAND, f"{a},{b} {a},{c}")
 
 
+@pytest.mark.slow
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_an_exclusion_is_the_difference(one, other):
     assert select(LAND, one, other) == select(LAND, one) - select(LAND, other)

@@ -49,6 +49,7 @@ def test_every_counts_from_the_start_of_the_schedule():
     )
 
 
+@pytest.mark.slow
 @given(SCHEDULES, st.lists(TIMES, min_size=1, max_size=8))
 @settings(max_examples=80, deadline=None)
 def test_however_often_one_looks_each_tick_is_found_once(schedule, looks):

@@ -18,6 +18,8 @@ from headgate.ui.shared.keys import OutputKey
 from headgate.ui.shared.server_paths import comparable
 from headgate.usecases.context import open_context
 
+pytestmark = pytest.mark.slow
+
 FOUND = OutputComparison(
     a="out/a", b="kafka:b", equal=False, rows_a=12_000, rows_b=12_001, missing=1, extra=2,
     different=3,

@@ -17,6 +17,8 @@ from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.evidence.read_version import read_version
 from pages.test_pages import text
 
+pytestmark = pytest.mark.slow
+
 CASES = Path(__file__).parents[1] / "cases"
 ORDERS = {"pipeline": "orders-by-city", "before": "1", "after": "2"}
 

@@ -14,6 +14,8 @@ from headgate.ui.shared.keys import CompareKey, EvidenceKey, TopologyKey
 from headgate.ui.shared.server_paths import allowed, registered
 from headgate.usecases.context import open_context
 
+pytestmark = pytest.mark.slow
+
 EXPLAIN = """\
 == Parsed Logical Plan ==
 ~WriteToMicroBatchDataSourceV1 ForeachBatchSink, 7b3ace30, [checkpointLocation=/ck], Update, 0

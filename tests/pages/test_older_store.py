@@ -10,6 +10,8 @@ from headgate.cli.main import headgate
 from headgate.store.migrate import FIRST
 from headgate.worker import main as worker
 
+pytestmark = pytest.mark.slow
+
 SAID = (
     "is from an older Headgate (revision 0006",
     f"upgrades start at revision {FIRST}",

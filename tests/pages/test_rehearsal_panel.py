@@ -43,6 +43,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))
 from rehearse_corpus import prepare  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 CASE = ROOT / "tests" / "cases" / "rehearsal" / "agg_add_column"
 TOML = """\
 [[pipeline]]

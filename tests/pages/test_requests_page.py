@@ -13,6 +13,8 @@ from headgate.store.rows import NewRequest, RequestState
 from headgate.ui.shared.keys import RequestsKey
 from headgate.usecases.context import open_context
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(seeded):

@@ -11,6 +11,8 @@ from headgate.ui.shared.keys import SchedulesKey
 from headgate.usecases.context import open_context
 from schedule_seed import add_schedules
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(seeded):

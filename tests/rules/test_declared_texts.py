@@ -48,6 +48,7 @@ def test_a_finding_of_a_recorded_case_says_what_its_rule_declares(folder):
     assert [x for finding in judge(folder).findings for x in undeclared(finding)] == []
 
 
+@pytest.mark.slow
 def test_a_finding_of_a_unit_test_says_what_its_rule_declares():
     tests = import_tests("readiness", "test_readiness_rules")
     found = [f for row in compared_rows() for f in row.report().findings]

@@ -50,6 +50,7 @@ def unconditional(source):
     return [t for t in texts(ast.parse(source)) if DESTROYS.search(t) and not CONDITION.search(t)]
 
 
+@pytest.mark.slow
 def test_a_remedy_that_destroys_data_states_its_condition():
     found = {path: unconditional(path.read_text(encoding="utf-8")) for path in FILES}
     assert {path: texts for path, texts in found.items() if texts} == {}

@@ -81,6 +81,7 @@ class Looks {
 """
 
 
+@pytest.mark.slow
 def test_compared_texts_are_read_from_compiled_classes(tmp_path):
     source = tmp_path / "Looks.java"
     source.write_text(JAVA)

@@ -7,6 +7,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from headgate.twin.generate_rows import SIZES_A, SIZES_B, RowMaker, SourceRows
 from headgate.twin.plan_hints import Hints
 
@@ -39,6 +41,7 @@ def test_a_seed_gives_the_same_rows_and_another_seed_others():
     assert [len(b["in"]) for b in first.b] == list(SIZES_B)
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_rows_in_any_process():
     code = (
         "import sys, hashlib; sys.path[:0] = sys.argv[1:]; import test_generate_rows as t;"

@@ -20,6 +20,7 @@ def worker(tmp_path):
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", ["_run_due_ticks", "_read_pipelines", "_check_pipelines"])
 def test_a_broken_registry_is_one_line_until_it_is_corrected(worker, tmp_path, caplog, work):
     def looks(times=3):

@@ -59,6 +59,7 @@ def test_into_the_store(run):
     assert (again["pipeline"], again["number"], again["new"]) == ("orders", 1, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "said"),
     [

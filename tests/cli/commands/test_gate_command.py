@@ -193,6 +193,7 @@ def test_sarif_and_junit_name_the_pipeline_and_its_place(shop):
     assert suite.get("name") == "shop" and int(suite.get("failures")) >= 1
 
 
+@pytest.mark.slow
 def test_one_run_writes_several_files(shop, tmp_path):
     shop.file("topology/describe.txt", text("after"))
     names = {form: tmp_path / form for form in ("markdown", "sarif", "junit", "json")}

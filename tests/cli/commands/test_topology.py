@@ -73,6 +73,7 @@ def test_brackets_are_text(tmp_path):
     assert result.stdout.count("[b]x") == result.stdout.count("/data/[/no]") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_terminal_without_our_signs_gets_the_rest(form):
     code = "from headgate.cli.main import headgate; headgate()"
@@ -85,6 +86,7 @@ def test_a_terminal_without_our_signs_gets_the_rest(form):
     assert b"stream_join" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_would_steer_a_terminal_is_not_said(tmp_path):
     folder = tmp_path / "a\x1b[31m\nb"
     folder.mkdir()

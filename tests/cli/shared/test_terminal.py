@@ -98,6 +98,7 @@ def test_no_command_lets_a_name_steer_the_terminal(folder, command):
         check(text)
 
 
+@pytest.mark.slow
 def test_nor_where_colours_are_on(folder):
     text = run_in_terminal(folder, "topology", "capture.json")
     assert "\x1b[1m" in text
@@ -105,6 +106,7 @@ def test_nor_where_colours_are_on(folder):
     assert not set(text) & set(STEERING.replace("\x1b", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [("topology", "capture.json"), ("doctor",), ("plan", "pause", "p")],
@@ -148,6 +150,7 @@ def test_rich_keeps_its_colours_and_cleans_the_texts():
     assert "\n  + forged" not in text
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_the_version_file_of_a_capture(tmp_path):
     case = Path(__file__).parents[2] / "golden" / "spark" / "agg_add_column" / "before"
     shown = run_in_terminal(tmp_path, "capture", str(case))

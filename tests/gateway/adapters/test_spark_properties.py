@@ -43,6 +43,7 @@ def submitted(folder, *arguments, spark=LOCAL, **more):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_java_reads_the_settings_that_were_written(tmp_path):
     (tmp_path / "R.java").write_text(READER)
     (tmp_path / "p").write_text(as_properties(SETTINGS), encoding="utf-8")

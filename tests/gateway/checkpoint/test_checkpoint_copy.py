@@ -121,6 +121,7 @@ def test_what_a_killed_process_left_goes_and_what_is_in_use_stays(tmp_path):
     assert other.exists()
 
 
+@pytest.mark.slow
 def test_scratch_folders_that_are_made_at_once_do_not_take_each_other_for_left(tmp_path):
     def make(_):
         with scratch_folder("try-", tmp_path) as folder:

@@ -124,6 +124,7 @@ def first_block_of_zstd(data: bytes) -> int:
     return 9 + (int.from_bytes(data[6:9], "little") >> 3)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(PACKED)), st.floats(0, 1))
 def test_any_cut_is_one_warning_and_loses_nothing_before_it(codec: str, share: float):

@@ -83,6 +83,7 @@ def test_a_gigabyte_of_blank_lines_ends_soon():
     assert any("stopped after" in w for w in log.warnings)
 
 
+@pytest.mark.slow
 def test_short_lines_end_in_time():
     limits, junk = Limits(seconds=0.5), LOG + b"x\n" * (6 << 20)
     begun = time.thread_time()

@@ -43,6 +43,7 @@ def test_what_a_start_command_leaves_behind_stays_and_is_found(run, tmp_path):
     wait_for_the_end(pid)
 
 
+@pytest.mark.slow
 def test_a_process_is_found_while_it_replaces_its_program():
     # Programs that do nothing but exec the next one, with a mark that each of them inherits.
     again = 'N=$((N + 1)); export N; [ $N -gt 200000 ] || exec sh -c "$0" "$0"'

@@ -219,6 +219,7 @@ def test_a_column_may_be_called_token():
     assert mask_record(version) is version
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

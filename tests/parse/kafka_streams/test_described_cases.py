@@ -74,6 +74,7 @@ def test_the_topics_that_a_description_implies_are_those_on_the_broker(case):
     assert missing.isdisjoint(on_broker)
 
 
+@pytest.mark.slow
 def test_share_of_generic_nodes(capsys):
     nodes, generic = 0, set()
     for folder in SIDES:

@@ -192,6 +192,7 @@ def moved(lab, commands):
             return here, plan, run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ran", [True, False])
 def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatch, ran):
     here, plan, run = moved(lab, SUSPENDED)

@@ -113,6 +113,7 @@ def truth(old: dict[int, str], new: dict[int, str]) -> Outcome:
     return Outcome.SILENTLY_WRONG if lost or adopted else Outcome.RESUMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(80))
 def test_a_random_edit(seed, tmp_path):
     code = Code(seed)

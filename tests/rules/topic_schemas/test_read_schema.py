@@ -156,6 +156,7 @@ def test_recursive_types_that_differ_are_compared_and_end():
     assert {(f.rule, f.path) for f in report.findings} == {("SCH101", "items[].price")}
 
 
+@pytest.mark.slow
 def test_a_schema_with_thousands_of_fields_is_compared():
     many = [{"name": f"f{i}", "type": "string"} for i in range(5000)]
     old = {"type": "record", "name": "Wide", "fields": many}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from console_seed import orders_v1
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.views.charts.newest_batch import newest_batch
@@ -71,6 +73,7 @@ def test_parts_of_a_batch_add_up_and_the_smallest_are_one():
     assert lines == {"other": 0.006, "queryPlanning": 0.04, "walCommit": 0.05, "addBatch": 0.7}
 
 
+@pytest.mark.slow
 def test_thinning_keeps_every_spike_and_says_so():
     many = [batch(n, rows=9_999 if n == 4_321 else 10) for n in range(6_000)]
     chart = titled(charts(many, most=200), "Rows in the state")
@@ -101,6 +104,7 @@ def test_a_restart_is_marked_and_no_line_leads_over_it():
     assert len(figure.layout.shapes) == len(made)
 
 
+@pytest.mark.slow
 def test_thinning_keeps_the_breaks():
     batches = [batch(n, run="r1" if n < 3_000 else "r2") for n in range(6_000)]
     chart = titled(charts(batches, most=100), "Rows in the state")

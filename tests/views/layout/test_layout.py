@@ -135,6 +135,7 @@ def calls_of_a_layout(nodes):
     return count
 
 
+@pytest.mark.slow
 def test_the_work_of_a_layout_grows_little_faster_than_its_nodes():
     # Calls are counted, because seconds depend on the machine. A layout makes 450 for each node.
     found = calls_of_a_layout(1000)

@@ -298,6 +298,7 @@ def test_a_time_beyond_all_calendars_is_none():
     assert _read([*HEAD, _batch(0, time=10**17), _end(0)]).runs[0].batches == 1
 
 
+@pytest.mark.slow
 def test_a_line_of_fifty_megabytes_is_read_and_a_longer_one_is_skipped():
     text = "x" * (50 << 20)
     log = _read(split_lines([_batch(0, details=text), b"\n", _end(0), b"\n", _progress(1), b"\n"]))

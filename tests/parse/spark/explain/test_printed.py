@@ -126,6 +126,7 @@ def test_a_line_that_is_no_part_of_the_plan_is_named():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [p for p in SOME if "formatted" not in p.stem], ids=name)
 def test_a_plan_that_is_cut_at_any_line_says_so(path):
     """Unless the rest is another form of the plan, or an adaptive plan's initial one."""

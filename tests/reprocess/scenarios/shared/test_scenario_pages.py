@@ -35,6 +35,7 @@ def page():
     return SCRIPT.page()
 
 
+@pytest.mark.slow
 def test_the_page_is_current(page):
     assert SCRIPT.FILE.read_text() == page, "run `make docs`"
 
