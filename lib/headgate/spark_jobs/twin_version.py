@@ -245,7 +245,7 @@ def _leaves(df: Any) -> Iterator[dict[str, Any]]:
     """Yield the folder, the schema and the columns' ids of each source in the analysed plan."""
     from headgate.spark_jobs.spark_reflection import elements
 
-    for leaf in elements(df._jdf.queryExecution().analyzed().collectLeaves()):
+    for leaf in _leaf_nodes(df):
         folder = _folder(leaf)
         if folder is None:
             continue
@@ -259,11 +259,18 @@ def _leaves(df: Any) -> Iterator[dict[str, Any]]:
         }
 
 
-def _list_tables(df: Any) -> None:
-    """Let tables see their rows: their files were listed before any was written."""
+def _leaf_nodes(df: Any) -> Iterator[Any]:
+    """Yield the leaves of the analysed plan and of the subqueries in its expressions."""
     from headgate.spark_jobs.spark_reflection import elements
 
-    for leaf in elements(df._jdf.queryExecution().analyzed().collectLeaves()):
+    analyzed = df._jdf.queryExecution().analyzed()
+    for plan in (analyzed, *elements(analyzed.subqueriesAll())):
+        yield from elements(plan.collectLeaves())
+
+
+def _list_tables(df: Any) -> None:
+    """Let tables see their rows: their files were listed before any was written."""
+    for leaf in _leaf_nodes(df):
         if str(leaf.getClass().getSimpleName()) == "LogicalRelation":
             leaf.relation().location().refresh()
 

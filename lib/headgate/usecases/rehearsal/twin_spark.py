@@ -150,7 +150,7 @@ class _Run:
 
         Return its verdict if that decides, and whether it does.
         """
-        if not verdict.is_thin:
+        if not verdict.is_thin or not verdict.rows:
             return verdict, False
         self.say("running both versions again, on rows with more keys and windows")
         wide = self._other("wide", self.options.seed, is_wide=True)

@@ -78,6 +78,7 @@ class Trial:
                 outcome="unknown",
                 why=said,
                 question="Does the new version read exactly the rows that the old version reads?",
+                is_thin=True,
                 seed=self.wish.seed,
                 spark_version=str(studies[1]["spark_version"]),
             )
