@@ -149,3 +149,16 @@ def test_wide_rows_have_more_keys_and_more_windows_at_once():
     usual, wide = reached(is_wide=False), reached(is_wide=True)
     assert all(more > few for more, few in zip(wide, usual, strict=True))
     assert wide[2] > 2 * usual[2]
+
+
+def test_a_table_has_periods_before_within_and_after_the_rows_and_open_ones():
+    names, kinds = ("code", "since", "until"), ("string", "date", "timestamp")
+    fields = [{"name": n, "type": t} for n, t in zip(names, kinds, strict=True)]
+    maker = RowMaker(hints(intervals={3600.0}, nulls={"rates:until"}), 1)
+    feed = maker.feed([STREAM, SourceRows("rates", {"fields": fields}, False)])
+    found, now = feed.tables["rates"], "2024-03-05T12"
+    assert {(r["since"] <= now[:10], (r["until"] or "9") <= now) for r in found} == {
+        (before, after) for before in (True, False) for after in (True, False)
+    }
+    assert 0.1 < sum(r["until"] is None for r in found) / len(found) < 0.35
+    assert json.loads(json.dumps(found)) == found

@@ -62,6 +62,48 @@ def test_columns_that_are_equal_share_a_domain():
     assert found.domain("stream:v") == found.domain("stream:k") == "stream:k"
 
 
+def subquery(kind, *above):
+    """A subquery over a table with the column code (7); `above` are the plan's nodes over it."""
+    return call(kind, plan=[*above, {"class": RELATION, "num-children": 0}])
+
+
+def over(node, **fields):
+    return {"class": f"{RELATION.rpartition('.')[0]}.{node}", "num-children": 1, **fields}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        call(
+            "InSubquery",
+            column(1),
+            subquery("ListQuery", over("Project", projectList=[[column(7)]])),
+        ),
+        call(
+            "Not",
+            subquery(
+                "Exists",
+                over(
+                    "Filter",
+                    condition=call("EqualTo", column(7), call("OuterReference", e=[column(1)])),
+                ),
+            ),
+        ),
+    ],
+    ids=("in", "not exists"),
+)
+def test_a_column_of_a_subquery_s_table_shares_the_values_that_it_is_compared_with(condition):
+    found, asked = Hints(), study("Filter", condition=condition)
+    table = {"folder": "codes", "schema": {"fields": []}, "ids": {f"7 {JVM}": "code"}}
+    mine(asked | {"leaves": [*asked["leaves"], table]}, found)
+    assert found.domain("codes:code") == "stream:k"
+
+
+def test_where_a_query_looks_for_nulls():
+    found = mined("Filter", condition=call("Or", call("IsNull", column(1)), literal("x")))
+    assert found.nulls == {"stream:k"}
+
+
 @pytest.mark.parametrize(
     ("expression", "read"),
     [

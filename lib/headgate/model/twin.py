@@ -124,8 +124,8 @@ class TwinVerdict:
     values differ for keys with only one row, so possibly only the expression of a function changed.
     `is_thin`: the outcome is UNKNOWN only because too few rows, or rows that are too similar,
     reached a store or the output, or because the change is one of files, which generated rows
-    replace: then the outcome of the rules stays. `rows` is the number of rows that were generated for A and B.
-    `left_out` are columns that depend on time or random values. `spark_version` or
+    replace: then the outcome of the rules stays. `rows` is the number of rows that were generated
+    for A and B. `left_out` are columns that depend on time or random values. `spark_version` or
     `streams_version` is the engine's release. `is_sampled`: rows or records came from a sample.
     """
 

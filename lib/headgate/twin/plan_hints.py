@@ -180,6 +180,10 @@ class _Miner:
         for child in node["children"]:
             self.plan(child)
         trees = list(expressions_of(node))
+        for subquery in (
+            p["plan"] for t in trees for p in walk(t) if isinstance(p.get("plan"), list)
+        ):
+            self.plan(tree_of(subquery))
         for tree in trees:
             for part in walk(tree):
                 if class_name(part) == "Alias" and part["children"]:
@@ -190,6 +194,7 @@ class _Miner:
             for part in walk(tree):
                 self.expression(part)
                 self.dissect(part)
+                self.seek(part)
         for tree in expressions_of({key: node[key] for key in _KEYS if key in node}):
             # Rows must reach several keys, so their times must be further apart.
             self.hints.intervals |= self.units(tree)
@@ -207,6 +212,8 @@ class _Miner:
         name = class_name(tree)
         if name == "AttributeReference":
             return set(self.columns.get(expression_id(tree), ()))
+        if name == "OuterReference":
+            return self.read(tree_of(tree["e"]))
         if name == "GetStructField" and (field := _field_name(tree)):
             return {f"{column}.{field}" for column in self.read(tree["children"][0])}
         if name in _TAKEN:
@@ -257,8 +264,6 @@ class _Miner:
             self.taken(name, part)
         elif name in _DIVIDED:
             self.hints.divisors |= self.read(part["children"][1])
-        elif name in _OF_NULLS:
-            self.hints.nulls |= self.read(part["children"][0])
         elif name in _SEARCHED and (pattern := _constant(part["children"][1])):
             for column in self.read(part["children"][0]):
                 self.hints.parts.setdefault(column, Parts()).searched.add(str(pattern))
@@ -267,6 +272,16 @@ class _Miner:
             for column in self.read(text):
                 for key in filter(None, map(_constant, keys)):
                     self.key(column, str(key))
+
+    def seek(self, part: Node) -> None:
+        """Note what is looked for: values of a subquery's table, and nulls."""
+        name = class_name(part)
+        if name == "InSubquery":
+            *values, query = part["children"]
+            for value, output in zip(values, _output(tree_of(query["plan"])), strict=False):
+                self.equal(value, output)
+        elif name in _OF_NULLS:
+            self.hints.nulls |= self.read(part["children"][0])
 
     def expression(self, part: Node) -> None:
         name = class_name(part)
@@ -298,12 +313,16 @@ class _Miner:
         for column in self.read(part):
             self.hints.literals.setdefault(column, set()).update(literals)
         if name in ("EqualTo", "EqualNullSafe"):
-            left, right = (self.read(child) for child in part["children"])
-            if len(left) == len(right) == 1:
-                self.hints.equate(*left, *right)
-                for inner in walk(part):
-                    if case := _CASES.get(class_name(inner)):
-                        self.hints.cases[self.hints.domain(*left)] = case
+            self.equal(*part["children"])
+
+    def equal(self, left: Node, right: Node) -> None:
+        """Note that a query compares two expressions, each of one column."""
+        ours, theirs = self.read(left), self.read(right)
+        if len(ours) == len(theirs) == 1:
+            self.hints.equate(*ours, *theirs)
+            for inner in (*walk(left), *walk(right)):
+                if case := _CASES.get(class_name(inner)):
+                    self.hints.cases[self.hints.domain(*ours)] = case
 
     def since_1970(self, number: Node, units: int) -> None:
         """Note that a column's numbers are times, in so many units a second."""
@@ -364,6 +383,16 @@ def _separated(columns: Iterable[str]) -> list[tuple[str, str]]:
     """Return column and separator of those that are the array of a split text."""
     found = (column.rpartition(f"{_SPLIT} ") for column in columns)
     return [(column, separator) for column, _, separator in found if column]
+
+
+def _output(plan: Node) -> list[Node]:
+    """Return the expressions that a subquery returns; [] if they are all of a table."""
+    while plan["children"]:
+        for key in ("projectList", "aggregateExpressions"):
+            if plan.get(key):
+                return [tree_of(nodes) for nodes in plan[key]]
+        plan = plan["children"][0]
+    return []
 
 
 def _field_name(tree: Node) -> str | None:

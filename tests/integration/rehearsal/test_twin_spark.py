@@ -50,6 +50,7 @@ def twin(processes, tmp_path):
         ("base", "other_path", "refuses"),
         ("from_kafka", "from_kafka_renamed", "resumes"),
         pytest.param("base", "joined", "resumes", marks=pytest.mark.long),
+        pytest.param("base", "of_subqueries", "resumes", marks=pytest.mark.long),
         ("base", "swapped", "silently_wrong"),
         pytest.param("base", "other_key", "silently_wrong", marks=pytest.mark.long),
         pytest.param("by_function", "by_function_renamed", "resumes", marks=pytest.mark.long),

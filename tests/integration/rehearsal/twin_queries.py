@@ -80,6 +80,17 @@ def joined(spark):
     )
 
 
+def of_subqueries(spark):
+    limits = spark.read.schema("note string, most int").json("/data/limits")
+    limits.createOrReplaceTempView("limits")
+    _orders(spark).createOrReplaceTempView("orders")
+    rows = spark.sql(
+        "SELECT * FROM orders WHERE note IN (SELECT note FROM limits) "
+        "AND v < (SELECT max(most) FROM limits)"
+    )
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
+
+
 def from_kafka(spark, topic="orders", names=("a", "b")):
     raw = (
         spark.readStream.format("kafka")
