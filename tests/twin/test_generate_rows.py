@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headgate.twin.generate_rows import SIZES_A, SIZES_B, RowMaker, SourceRows
-from headgate.twin.plan_hints import Hints
+from headgate.twin.row_hints import Hints
 
 ORDERS = {
     "fields": [
@@ -162,3 +162,11 @@ def test_a_table_has_periods_before_within_and_after_the_rows_and_open_ones():
     }
     assert 0.1 < sum(r["until"] is None for r in found) / len(found) < 0.35
     assert json.loads(json.dumps(found)) == found
+
+
+def test_a_time_is_written_in_each_format_that_the_query_tries():
+    formats = {"stream:k": ["format:yyyy-MM-dd", "format:dd.MM.yyyy"]}
+    read = {"stream:k": "format:dd.MM.yyyy"}
+    found = rows(RowMaker(hints(conversions=read, formats=formats), 1).feed([STREAM]))
+    share = sum("." in (r["k"] or "") for r in found) / len(found)
+    assert 0.4 < share < 0.6

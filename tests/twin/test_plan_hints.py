@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.twin.plan_hints import Hints, mine, takes_otherwise
+from headgate.twin.plan_hints import mine, takes_otherwise
+from headgate.twin.row_hints import Hints
 from headgate.twin.volatile_functions import volatile
 
 ATTRIBUTE = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
@@ -251,6 +252,27 @@ def test_a_field_that_a_star_selects_is_found_by_its_number():
     assert found.literals == {"stream:v.cents": {("100", "long")}}
 
 
+def parsed(*formats):
+    texts = [call("ParseToTimestamp", column(1), literal(f)) for f in formats]
+    return study("Project", projectList=[call("Coalesce", *texts)])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "formats"),
+    [
+        (("y",), ("y", "d.M.y"), ["format:y", "format:d.M.y"]),
+        (("y", "d.M.y"), ("y",), ["format:y", "format:d.M.y"]),
+        (("y",), ("d.M.y",), ["format:d.M.y"]),
+    ],
+    ids=("one more", "one less", "another"),
+)
+def test_times_that_both_versions_read_are_in_all_their_formats(before, after, formats):
+    found = Hints()
+    for version in (before, after):
+        mine(parsed(*version), found)
+    assert found.formats == {"stream:k": formats}
+
+
 def number(kind):
     return column(2) | {"dataType": kind}
 
@@ -261,6 +283,13 @@ def number(kind):
         (call("MillisToTimestamp", number("long")), "since 1970:1000"),
         (call("SecondsToTimestamp", number("long")), "since 1970:1"),
         (call("Cast", number("long"), dataType="timestamp"), "since 1970:1"),
+        (
+            call(
+                "SecondsToTimestamp",
+                call("Add", column(1) | {"dataType": "integer"}, number("long")),
+            ),
+            "since 1970:1",
+        ),
         (
             call(
                 "Cast",

@@ -8,7 +8,7 @@ import pytest
 from headgate.model.twin import Counterexample, Refused, TwinVerdict
 from headgate.text.secrets import MASK
 from headgate.twin.generate_rows import RowMaker, SourceRows
-from headgate.twin.plan_hints import Hints
+from headgate.twin.row_hints import Hints
 from headgate.twin.samples import Origins, fitted
 
 SCHEMA = {

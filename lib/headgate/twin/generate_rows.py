@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from headgate.twin.made_texts import begun_with, text_for
-from headgate.twin.plan_hints import STREAM, Hints
+from headgate.twin.row_hints import STREAM, Hints
 from headgate.twin.samples import Origins
 
 Row = dict[str, Any]
@@ -302,6 +302,8 @@ class RowMaker:
 
     def _read(self, column: str, at: datetime) -> str | None:
         read = self.hints.conversions.get(column)
+        if len(formats := self.hints.formats.get(column, ())) > 1:
+            read = self.random.choice(formats)
         if read is None:
             return self._made(column, at) or self._word(column)
         if isinstance(read, Mapping) or str(read).startswith("{"):

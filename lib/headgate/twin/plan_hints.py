@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.twin.made_texts import Parts, group_of, item_of, key_of
@@ -16,10 +15,8 @@ from headgate.twin.plan_tree import (
     tree_of,
     walk,
 )
+from headgate.twin.row_hints import Hints
 
-# Columns are named `stream:NAME` or `FOLDER:NAME`, fields of structs `stream:NAME.FIELD`. Streams
-# share their columns, but not if several are of Kafka: then each has another `value`.
-STREAM = "stream"
 _COMPARED = frozenset(
     {
         *("EqualTo", "EqualNullSafe", "In", "InSet", "StartsWith", "EndsWith", "Contains", "Like"),
@@ -81,64 +78,6 @@ _SECOND_US = 1_000_000
 _LEAST_WINDOW_US = 100_000
 
 
-@dataclass(slots=True)
-class Hints:
-    """What rows must hold: `literals` of a column with their Spark types, and how its text is read.
-
-    `intervals` are in seconds. `words` are texts of user functions, for any column of text.
-    `apart` are the folders of streams that share no columns with others. `parts` says how a
-    column's text is taken apart, `divisors` are columns that something is divided by. `cases` are
-    those of texts that are compared in one case. `nulls` are columns that a query looks for nulls
-    in. `identities` are columns by which duplicates are found, `grouped` those that rows are
-    grouped by.
-    """
-
-    literals: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
-    conversions: dict[str, Any] = field(default_factory=dict)
-    intervals: set[float] = field(default_factory=set)
-    words: set[str] = field(default_factory=set)
-    apart: set[str] = field(default_factory=set)
-    parts: dict[str, Parts] = field(default_factory=dict)
-    divisors: set[str] = field(default_factory=set)
-    cases: dict[str, str] = field(default_factory=dict)
-    nulls: set[str] = field(default_factory=set)
-    identities: set[str] = field(default_factory=set)
-    grouped: set[str] = field(default_factory=set)
-    _parents: dict[str, str] = field(default_factory=dict)
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON: all of it comes from the plans and the code."""
-        return {
-            "literals": {k: sorted(v for v, _ in found) for k, found in self.literals.items()},
-            "conversions": dict(self.conversions),
-            "intervals": sorted(self.intervals),
-            "words": sorted(self.words),
-            "parts": {column: parts.plain() for column, parts in self.parts.items()},
-            "equal": dict(self._parents),
-        }
-
-    def prefix(self, folder: str, *, is_streaming: bool) -> str:
-        """Return what stands before the names of a source's columns."""
-        return STREAM if is_streaming and folder not in self.apart else folder
-
-    def domain(self, column: str) -> str:
-        """Return the column that stands for all that are compared with this one."""
-        while (above := self._parents.get(column, column)) != column:
-            column = above
-        return column
-
-    def of_one_row(self) -> frozenset[str]:
-        """Return the columns that may have another value in each row, without loss of keys."""
-        shared = self.grouped | self._parents.keys() | set(self._parents.values())
-        return frozenset(self.identities - shared)
-
-    def equate(self, one: str, other: str) -> None:
-        """Give two columns the same values: a join or a filter compares them."""
-        pair = {self.domain(one), self.domain(other)}
-        first, *rest = sorted(pair, key=lambda c: (not c.startswith(STREAM), c))
-        self._parents |= dict.fromkeys(rest, first)
-
-
 def mine(study: Mapping[str, Any], hints: Hints) -> None:
     """Add what one version's `study.json` says (see `spark_jobs/twin_version.py`)."""
     streams = {s["folder"] for s in study["sources"] if s["is_streaming"]}
@@ -148,10 +87,24 @@ def mine(study: Mapping[str, Any], hints: Hints) -> None:
     for leaf in study["leaves"]:
         prefix = hints.prefix(leaf["folder"], is_streaming=leaf["folder"] in streams)
         columns |= {key: {f"{prefix}:{name}"} for key, name in leaf["ids"].items()}
-    _Miner(hints, columns).plan(tree_of(study["plan"]))
+    miner = _Miner(hints, columns)
+    miner.plan(tree_of(study["plan"]))
+    for column, found in miner.formats.items():
+        hints.formats[column] = _joined(hints.formats.get(column, found), found)
     hints.intervals |= {int(n) * _UNITS[unit] for n, unit in _INTERVAL.findall(study["text"])}
     names = {f["name"] for leaf in study["leaves"] for f in leaf["schema"]["fields"]}
     hints.words |= set(study["constants"]) - names
+
+
+def _joined(old: list[str], new: list[str]) -> list[str]:
+    """Return the formats of both versions if one reads all that the other reads.
+
+    Else those of the new version: rows that each version reads for itself alone say nothing of the
+    keys of the rest.
+    """
+    if not (set(old) <= set(new) or set(new) <= set(old)):
+        return new
+    return list(dict.fromkeys((*old, *new)))
 
 
 def takes_otherwise(studies: Sequence[Mapping[str, Any]]) -> bool:
@@ -175,6 +128,8 @@ class _Miner:
         self.hints, self.columns = hints, columns
         # Seconds of the calendar's unit that a column holds, by the column's id.
         self.calendar: dict[str, float] = {}
+        # The formats in which a column's times are read, in the order of the plan.
+        self.formats: dict[str, list[str]] = {}
 
     def plan(self, node: Node) -> None:
         for child in node["children"]:
@@ -288,7 +243,7 @@ class _Miner:
         if name in _COMPARED:
             self.comparison(name, part)
         elif name in _PARSED:
-            self.convert(part, _format(part) or _PARSED[name])
+            self.parsed(part, _format(part) or _PARSED[name])
         elif name in _SINCE_1970:
             self.since_1970(part["children"][0], _SINCE_1970[name])
         elif name == "JsonToStructs":
@@ -325,8 +280,14 @@ class _Miner:
                     self.hints.cases[self.hints.domain(*ours)] = case
 
     def since_1970(self, number: Node, units: int) -> None:
-        """Note that a column's numbers are times, in so many units a second."""
-        for column in self.read(number):
+        """Note that a column's numbers are times, in so many units a second.
+
+        Of several columns that are added, one is a time, the rest are seconds more or less: the one
+        whose type has the most digits.
+        """
+        parts = [p for p in walk(number) if class_name(p) == "AttributeReference"]
+        widest = sorted(parts, key=lambda p: p.get("dataType") not in ("long", "double"))[:1]
+        for column in {c for part in widest or [number] for c in self.read(part)}:
             self.hints.conversions[column] = f"since 1970:{units}"
 
     def cast(self, part: Node) -> None:
@@ -339,6 +300,13 @@ class _Miner:
         if class_name(inner) in ("AttributeReference", "GetStructField", *_TAKEN):
             for column in self.read(inner):
                 self.hints.conversions.setdefault(column, part["dataType"])
+
+    def parsed(self, part: Node, form: str) -> None:
+        """Note the format of a text of time: a query may try several, one after another."""
+        self.convert(part, form)
+        for column in self.read(part):
+            known = self.formats.setdefault(column, [])
+            known += [form] if form not in known else []
 
     def convert(self, part: Node, to: Any) -> None:
         for column in self.read(part):

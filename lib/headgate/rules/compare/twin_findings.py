@@ -211,16 +211,20 @@ def _refutes(finding: Finding, verdict: TwinVerdict, versions: tuple[Version, Ve
     UNKNOWN before.
     """
     is_equal = verdict.outcome == "resumes" and not verdict.mixed
-    if not is_equal or finding.rule not in _of_state() or finding.outcome < Outcome.UNKNOWN:
+    if not is_equal or finding.outcome < Outcome.UNKNOWN:
+        return False
+    is_open = finding.outcome is Outcome.UNKNOWN
+    if _is_one_query(verdict) and is_open:
+        return True
+    if finding.rule not in _of_state():
         return False
     if _is_one_query(verdict):
         return True
-    if finding.rule in _of_time() and finding.outcome is not Outcome.UNKNOWN:
+    if finding.rule in _of_time() and not is_open:
         return False
     if verdict.rows == 0 or _calls_user_function(finding, versions):
         return False
     if verdict.streams_version:
-        is_open = finding.outcome is Outcome.UNKNOWN
         return is_open and verdict.is_exact and _fills_stores(verdict)
     if _OTHER_ZONE.search(f"{finding.before} {finding.after}"):
         return False

@@ -20,7 +20,8 @@ from headgate.twin.equivalence import equivalence
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
 from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
 from headgate.twin.judge import is_of_restart, judge
-from headgate.twin.plan_hints import Hints, mine, takes_otherwise
+from headgate.twin.plan_hints import mine, takes_otherwise
+from headgate.twin.row_hints import Hints
 from headgate.twin.samples import Origins
 from headgate.twin.volatile_functions import volatile
 
