@@ -102,12 +102,13 @@ def _page(counts: dict[str, int], places: int) -> str:
     rows = "".join(f"| {kind} | {count:,} |\n" for kind, count in counts.items())
     return (
         "# Damaged inputs\n\n"
-        "`make fuzz` damages recorded inputs of every kind and reads them. Each ends in a result,\n"
-        "or in one of Headgate's own errors; any other exception is a defect. What once failed is\n"
-        "kept in `tests/golden/fuzz` and read by `make test`.\n\n"
+        "`make fuzz` damages recorded inputs of every kind and reads them. For each input,\n"
+        "Headgate must return a result or one of its own errors. Any other exception is a defect.\n"
+        "`tests/golden/fuzz` has the inputs that once caused a defect. `make test` reads them.\n"
+        "\n"
         f"Run of {day}: {sum(counts.values()):,} inputs,"
         f" {places} unexpected exceptions.\n\n"
-        "| kind | inputs |\n|---|---|\n" + rows
+        "| kind of input | inputs |\n|---|---|\n" + rows
     )
 
 
