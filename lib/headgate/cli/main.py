@@ -77,7 +77,7 @@ COMMANDS = {
     ),
     "runs": CommandEntry("headgate.cli.commands.runs:command", "List the runs, or show one run."),
     "report": CommandEntry(
-        "headgate.cli.commands.runs:report", "Print what a run has read, written and compared."
+        "headgate.cli.commands.runs:report", "Print the report of a run: records, rows, duration."
     ),
     "doctor": CommandEntry(
         "headgate.cli.commands.doctor:command", "Check the installation and configuration."

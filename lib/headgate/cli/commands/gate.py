@@ -53,8 +53,8 @@ def _files(
     "--base-jars",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder with the Kafka Streams jars that were built from the base. Headgate finds a jar "
-    "by file name or by path in the repository.",
+    help="Folder with the Kafka Streams jars that were built from the base. Headgate searches this "
+    "folder for the path (in the repository) or the file name of each `jar` in headgate.toml.",
 )
 @click.option(
     "--timeout",
