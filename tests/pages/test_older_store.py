@@ -11,7 +11,7 @@ from headgate.store.migrate import FIRST
 from headgate.worker import main as worker
 
 SAID = (
-    "is from an older Headgate (revision 0006",
+    "is from an older Headgate (schema revision 0006",
     f"upgrades start at revision {FIRST}",
     "move ",
     "headgate.db*",
