@@ -83,7 +83,8 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
             "measure the rate (`headgate up` starts a worker)"
         )
     return rates_of(_undisturbed(seen.windows, runs)) or (
-        "the worker has too few measurements of the group's read rate"
+        f"outside of runs, the worker has seen the group read records in fewer than {_ENOUGH} "
+        "one-minute windows"
     )
 
 

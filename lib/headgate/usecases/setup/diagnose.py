@@ -70,7 +70,7 @@ def _all(config: str | None) -> Iterator[Check]:
         )
         return
     yield _configuration(context)
-    yield _guarded("store", lambda: _store(context), "check [store] url")
+    yield _guarded("store", lambda: _store(context), "check `url` under [store] in headgate.toml")
     yield _guarded("worker", lambda: _worker(context), None)
     yield from _kafka(context)
     yield from _schema_registry(context)
@@ -292,7 +292,7 @@ def _of_points(name: str, found: PointList) -> Check:
         return _note(
             name,
             f"the last attempt to make a restore point failed: {found.error.rstrip('.')}",
-            _MORE_POINTS,
+            f"correct this, then run `headgate restore-points {found.pipeline} --create`",
         )
     if damaged := next((p for p in found.points if p.problem), None):
         said = f"restore point {damaged.id} is damaged: {(damaged.problem or '').rstrip('.')}"
@@ -315,9 +315,6 @@ def _of_points(name: str, found: PointList) -> Check:
         return _note(name, said, remedy)
     count = plural(len(found.points), "restore point")
     return _ok(name, f"{count}, up to {size(found.bytes)} (max_size: {size(found.max_bytes)})")
-
-
-_MORE_POINTS = "correct this, then run `headgate restore-points PIPELINE --create`"
 
 
 def _activity(context: Context) -> Iterator[Check]:
