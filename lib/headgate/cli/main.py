@@ -36,7 +36,7 @@ COMMANDS = {
         "headgate.cli.commands.compare_output:command", "Compare the rows of two outputs."
     ),
     "schemas": CommandEntry(
-        "headgate.cli.commands.schemas:command", "Check a topic's schema and its consumers."
+        "headgate.cli.commands.schemas:command", "Check the schema and the consumers of a topic."
     ),
     "plan": CommandEntry(
         "headgate.cli.commands.plan:command", "Plan a reset or reprocessing; nothing is changed."

@@ -81,8 +81,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Also allow sources of this format. Make sure that reads don't change the source. Can be "
-    "repeated.",
+    help="Allow sources of this format, which are blocked by default. Make sure that reads don't "
+    "change the source. Can be repeated.",
 )
 @click.option(
     "--with-credentials",

@@ -105,8 +105,8 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
         how=(
-            f"measured from committed offsets in {len(told)} one-minute windows{when}; the last "
-            f"window ended at {told[-1].end}"
+            f"measured from committed offsets until {told[-1].end}: {len(told)} one-minute "
+            f"windows{when}"
         ),
         idle=not has_work,
     )

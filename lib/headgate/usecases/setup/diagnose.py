@@ -340,4 +340,4 @@ _WATCH_IT = (
     "call headgate.watch(spark, DIR) in the driver and set `watch` to DIR in headgate.toml, or set "
     "a status command"
 )
-_SEE_IT = "check `group` in headgate.toml, and the permission to describe this group"
+_SEE_IT = "check `group` in headgate.toml, and Headgate's permission to describe this group"
