@@ -61,7 +61,8 @@ def _files(
     type=click.FloatRange(5),
     default=120.0,
     show_default=True,
-    help="Timeout in seconds for each twin run of Spark, and for each start of Kafka Streams.",
+    help="Timeout in seconds: for Spark of each twin run, for Kafka Streams of each start of an "
+    "application.",
 )
 @click.option(
     "--fail-on",

@@ -99,7 +99,11 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
             known, state=ActivityState.FAILED, reason=reason, error_class=life.error_class
         )
     if life.ended:
-        return replace(known, state=ActivityState.STOPPED, reason="the query was stopped")
+        return replace(
+            known,
+            state=ActivityState.STOPPED,
+            reason="headgate.watch reported the query's end, without an error",
+        )
     if _begun_after(signs, life.told_at):
         return None
     if life.closed and life.over:

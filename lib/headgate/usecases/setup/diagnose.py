@@ -157,7 +157,7 @@ def _worker(context: Context) -> Check:
                 f"no worker is running ({slot.name}): nothing updates the stored versions, and "
                 "each run starts its own worker"
             ),
-            "start `headgate up`",
+            "run `headgate up`",
         )
     finally:
         store.close()
@@ -268,7 +268,9 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
         return _note(name, "nothing to read yet, because no batch has completed", how)
     if version is None:
         how = "set `evidence` or `checkpoint`, or start the query with headgate.watch(spark, DIR)"
-        return _note(name, "headgate.toml names no evidence that can be read", how)
+        return _note(
+            name, "headgate.toml has no `evidence`, `checkpoint` or `watch` that can be read", how
+        )
     return _ok(name, f"graph with {plural(len(version.topology.nodes), 'node')}")
 
 
@@ -305,7 +307,7 @@ def _of_points(name: str, found: PointList) -> Check:
         said = f"restore point {unreadable[0]} can't be read: {unreadable[1].rstrip('.')}"
         return _note(name, said, "check the file system, or update Headgate")
     if newest is None:
-        return _note(name, "no restore point was made yet", "start `headgate up`")
+        return _note(name, "no restore point was made yet", "run `headgate up`")
     if newest.in_kafka is False:
         remedy = (
             f"run `headgate restore-points {found.pipeline} --create`. If retention deleted the "
