@@ -95,7 +95,7 @@ class SelectorError(ParseError):
 class EvidenceError(HeadgateError):
     """A path or a name that isn't readable evidence; the message lists what was tried."""
 
-    next_step = "Check the path or name, and Headgate's permission to read it."
+    next_step = "Check the path or name, and Headgate's read permission."
 
 
 class QueryChoiceError(EvidenceError):
@@ -230,7 +230,9 @@ class StalePlanError(RefusedError):
 class UnreachableError(HeadgateError):
     """Kafka, the store, Spark or a remote file system did not answer."""
 
-    next_step = "Check the address and that the service runs, or run `headgate doctor`."
+    next_step = (
+        "Check that the address is correct and the service is running, or run `headgate doctor`."
+    )
     exit_code = 4
 
 

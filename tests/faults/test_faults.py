@@ -85,7 +85,7 @@ def test_a_run_that_ends_each_of_its_workers_is_given_up_and_can_be_resumed_and_
         fourth = trial.worker(at="after alter_offsets of step 2", recoveries=2)
         given_up = trial.ended(run)
         assert given_up.state is RunState.FAILED
-        assert "crashed each time after it had resumed this run" in given_up.error
+        assert "crashed each time that it resumed this run" in given_up.error
         # What a person resumes is counted anew.
         trial.resume(run)
         trial.passed(fourth)
@@ -142,7 +142,7 @@ def test_a_workflow_that_died_because_the_store_refused_its_end_goes_on(lab):
                 other.execute(f"ALTER TABLE away_{table} RENAME TO {table}")
         trial.finish(run)
         trial.scene.check_end()
-        assert f"run {run} has no active workflow" in trial.logs()[0]
+        assert f"no thread executes run {run}" in trial.logs()[0]
 
 
 _READER = """

@@ -13,7 +13,7 @@ from headgate.worker import main as worker
 pytestmark = pytest.mark.slow
 
 SAID = (
-    "is from an older Headgate (revision 0006",
+    "is from an older Headgate (schema revision 0006",
     f"upgrades start at revision {FIRST}",
     "move ",
     "headgate.db*",

@@ -265,7 +265,7 @@ def test_a_killed_driver_is_said_to_have_died_without_an_end(driver):
         log.write_text(re.sub(r'"batchTimestampMs":\d+', '"batchTimestampMs":1', log.read_text()))
     found = look_at_pipelines(registry(driver))["totals"]
     assert (found.state, found.feed) == ("unknown", None)
-    assert "headgate.watch reported nothing since 2026-01-01 00:00:00 UTC" in found.reason
+    assert "headgate.watch has reported nothing since 2026-01-01 00:00:00 UTC" in found.reason
     # Who can ask the command knows more: it does not run, so it died.
     stopped = '[pipeline.commands]\nstatus = "exit 3"\n'
     assert look_at_pipelines(registry(driver, stopped))["totals"].state == "failed"

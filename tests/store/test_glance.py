@@ -203,7 +203,7 @@ def test_tables_of_another_revision_are_the_stores_business(filled, url, revisio
             connection.execute(sa.text(insert), {"revision": revision})
     filled.close()
     # Without a revision the tables are there already: the migration shows who opened the store.
-    said = {"9999": "but this Headgate reads at most", "0001": "from an older Headgate"}
+    said = {"9999": "but this Headgate supports only", "0001": "from an older Headgate"}
     with pytest.raises((StoreError, UnreachableError), match=said.get(revision, "already exists")):
         open_soonest(url)
 

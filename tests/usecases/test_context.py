@@ -57,7 +57,7 @@ def test_a_file_that_is_not_there_is_said_with_who_named_it(folder, monkeypatch)
     with pytest.raises(NotFoundError, match=r"nope.toml not found. Check --config"):
         open_context("nope.toml")
     monkeypatch.setenv("HEADGATE_CONFIG", str(folder))
-    with pytest.raises(NotFoundError, match=r"is a folder, and not a file. Check HEADGATE_CONFIG"):
+    with pytest.raises(NotFoundError, match=r"is a folder, not a file. Check HEADGATE_CONFIG"):
         open_context()
 
 

@@ -36,7 +36,7 @@ COMMANDS = {
         "headgate.cli.commands.compare_output:command", "Compare the rows of two outputs."
     ),
     "schemas": CommandEntry(
-        "headgate.cli.commands.schemas:command", "Check a topic's schema and its consumers."
+        "headgate.cli.commands.schemas:command", "Check the schema and the consumers of a topic."
     ),
     "plan": CommandEntry(
         "headgate.cli.commands.plan:command", "Plan a reset or reprocessing; nothing is changed."
@@ -77,7 +77,7 @@ COMMANDS = {
     ),
     "runs": CommandEntry("headgate.cli.commands.runs:command", "List the runs, or show one run."),
     "report": CommandEntry(
-        "headgate.cli.commands.runs:report", "Print what a run has read, written and compared."
+        "headgate.cli.commands.runs:report", "Print the report of a run: records, rows, duration."
     ),
     "doctor": CommandEntry(
         "headgate.cli.commands.doctor:command", "Check the installation and configuration."

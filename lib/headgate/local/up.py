@@ -200,8 +200,8 @@ def _stay(supervisor: Supervisor, wait: Callable[[], None], say: Say) -> None:
     while True:
         for child in supervisor.deaths():
             code, name = child.process.returncode, child.program.name
-            said = f"{child.last_words()} [{child.program.log}]"
-            text = f"{name} ended unexpectedly (exit {code}): {said}"
+            said = f"Last line of the log {child.program.log}: {child.last_words() or 'none'}"
+            text = f"{name} ended unexpectedly (exit {code}). {said}"
             if name in (local_broker.NAME, CONSOLE):
                 raise SetupError(text)
             say(text)

@@ -43,15 +43,15 @@ def migrate(database: Database) -> None:
 def _other_release(database: Database, revision: str) -> str:
     if revision > HEAD:
         return (
-            f"the store {database.url} has revision {revision}, but this Headgate reads at most "
-            f"{HEAD}: update Headgate"
+            f"the store {database.url} has schema revision {revision}, but this Headgate supports "
+            f"only revisions up to {HEAD}: update Headgate"
         )
     # SQLite's files beside it belong to the old one: a new store must not read them.
     other = "set `[store] url` in headgate.toml to an empty database"
     way = f"move {database.path}* to another folder, or {other}" if database.path else other
     return (
-        f"the store {database.url} is from an older Headgate (revision {revision}) and can't be "
-        f"upgraded: upgrades start at revision {FIRST}. To start with a new store, {way}"
+        f"the store {database.url} is from an older Headgate (schema revision {revision}) and "
+        f"can't be upgraded: upgrades start at revision {FIRST}. To start with a new store, {way}"
     )
 
 

@@ -125,7 +125,7 @@ def _open(connection: Connection, request: str) -> RequestRow:
     if row.state is not RequestState.OPEN:
         raise RefusedError(
             f"request {request} was already {row.state} by {row.decided_by}. `headgate requests` "
-            "lists open requests"
+            "lists all requests"
         )
     return row
 

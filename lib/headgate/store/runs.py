@@ -42,7 +42,7 @@ class Runs:
             row = _get(connection, run)
             if row.state not in (RunState.FAILED, RunState.CANCELLED):
                 raise RefusedError(
-                    f"run {run} is {row.state}: only a failed or cancelled run can resume. "
+                    f"run {run} is {row.state}: only a failed or cancelled run can be resumed. "
                     f"`headgate runs {run}` shows its steps"
                 )
             _refuse_if_busy(connection, _resources(connection, run), but=run)

@@ -158,7 +158,9 @@ def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:
             f"no version of {pipeline} is stored yet. Store a version with `headgate capture "
             f"EVIDENCE --pipeline {pipeline}`"
         )
-    return f"{pipeline} has no version {number}: versions 1 to {rows[-1].number} are stored"
+    newest = rows[-1].number
+    stored = "only version 1 is" if newest == 1 else f"versions 1 to {newest} are"
+    return f"{pipeline} has no version {number}: {stored} stored"
 
 
 def summarise(version: Version) -> str:

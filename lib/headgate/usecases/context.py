@@ -127,7 +127,7 @@ def _opened(file: Path, env: Mapping[str, str]) -> Context:
     except FileNotFoundError:
         raise NotFoundError(f"{file} not found") from None
     except IsADirectoryError:
-        raise NotFoundError(f"{file} is a folder, and not a file") from None
+        raise NotFoundError(f"{file} is a folder, not a file") from None
     except OSError as error:
         raise NotFoundError(f"{file} can't be read: {error.strerror}") from error
     registry = headgate_toml.parse(text, path=str(path), source=str(file), env=env)

@@ -84,10 +84,10 @@ def why_ended(row: RunRow) -> str:
     status = DBOS.get_workflow_status(workflow_id(row))
     if status is not None and status.status == _GIVEN_UP:
         return (
-            "the worker crashed each time after it had resumed this run. The run may be the cause. "
+            "the worker crashed each time that it resumed this run. The run may be the cause. "
             "Check the worker's log and the machine's memory, then resume or undo the run"
         )
-    return "the worker's workflow ended before the run ended: resume or undo the run"
+    return "the worker stopped executing this run before the run ended: resume or undo the run"
 
 
 def has_died(row: RunRow) -> bool:

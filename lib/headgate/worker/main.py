@@ -179,7 +179,7 @@ class Worker:
                 error = self._engine.why_ended(row)
                 self._store.runs.finish(row.id, RunState.FAILED, error=error)
             elif self._engine.has_died(row):
-                LOG.warning("run %s has no active workflow: resuming the run", row.id)
+                LOG.warning("no thread executes run %s: resuming the run", row.id)
                 self._engine.go_on(row)
 
     def _loop(self) -> None:

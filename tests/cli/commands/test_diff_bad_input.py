@@ -104,7 +104,7 @@ def test_a_checkpoint_beside_the_progress_of_another_query_is_said():
 def test_the_same_evidence_on_both_sides_is_said():
     answer = diff([UNCHANGED / "before"], [UNCHANGED / "before"])
     assert answer["changes"] == []
-    assert "Both sides have the same evidence" in answer["warnings"][0]
+    assert "The old and the new version have the same evidence" in answer["warnings"][0]
 
 
 def test_evidence_that_is_given_twice_counts_once():

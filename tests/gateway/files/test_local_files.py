@@ -70,7 +70,7 @@ def test_what_is_no_file_in_a_folder_is_a_warning(pipe, tmp_path):
         "loop can't be read: Too many levels of symbolic links",
         "pipe can't be read: the path isn't a regular file",
         "s can't be read: No such device or address",
-        "self is a folder that has an unknown format and was not read",
+        "self (a folder) has an unknown format and was not read",
         "zero can't be read: the path isn't a regular file",
     ]
 

@@ -148,7 +148,7 @@ def test_an_old_look_says_nothing_of_now(context, tmp_path):
     look_at_pipelines(context)
     later = datetime.now(UTC) + timedelta(minutes=4)
     found = read_activity(context, now=later)["a"]
-    assert found.state == "unknown" and "and found: running (" in found.reason
+    assert found.state == "unknown" and "The last check found: running (" in found.reason
 
 
 def test_a_missing_watch_is_a_sentence(tmp_path):

@@ -58,7 +58,7 @@ def test_a_group_with_work_shows_how_fast_it_reads():
     assert [(w.read, w.arrived) for w in found.windows] == [(30_000, 1_200)] * 5
     rates = rates_of(found.windows)
     assert (rates.reads, rates.arrives, rates.idle) == (500, 20, False)
-    said = "in 5 one-minute windows with a backlog; the last window ended at 2026-11-20T12:05"
+    said = "until 2026-11-20T12:05:00+00:00: 5 one-minute windows with a backlog"
     assert said in rates.how
     told = in_time(48_000, rates, "")
     assert (
@@ -131,7 +131,7 @@ def test_the_store_tells_it_and_leaves_out_what_was_while_a_run_was_under_way(co
         run = store.runs.enqueue(new, by="ann", action="apply")
         store.runs.claim("slot-0")
         store.activity.put("p", replace(seen, windows=early, looked_at="2099"))
-    assert "too few" in group_rates(context, GROUP)
+    assert "in fewer than 3 one-minute windows" in group_rates(context, GROUP)
     with closing(open_store(context.store_url)) as store:
         store.runs.finish(run, RunState.DONE)
     assert group_rates(context, GROUP).reads == 500

@@ -63,12 +63,8 @@ def test_files_of_no_known_kind_in_a_folder_are_warnings(tmp_path):
     (tmp_path / "notes.md").write_text("hello\n")
     (tmp_path / "old").mkdir()
     version = read_version([str(tmp_path)])
-    assert sorted(
-        w.split(" has ")[0].split(" is ")[0].rpartition("/")[2] for w in version.warnings
-    ) == [
-        "notes.md",
-        "old",
-    ]
+    names = sorted(w.split(" has ")[0].rpartition("/")[2] for w in version.warnings)
+    assert names == ["notes.md", "old (a folder)"]
 
 
 def test_a_pipelines_name_stands_for_its_stored_version(context):

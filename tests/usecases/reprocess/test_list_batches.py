@@ -93,7 +93,7 @@ def test_what_has_no_batches_is_refused_with_the_reason(query):
     context = open_context()
     with pytest.raises(NotFoundError, match=r"no pipeline qq .*: did you mean q\?"):
         list_batches(context, "qq")
-    with pytest.raises(ScenarioError, match="g has no checkpoint"):
+    with pytest.raises(ScenarioError, match="g has no Spark checkpoint"):
         list_batches(context, "g")
     (query / "metadata").unlink()
     for log in ("offsets", "commits"):

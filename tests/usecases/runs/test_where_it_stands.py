@@ -45,7 +45,7 @@ def stands(state, states, *, cancel=False, undo=True, resume=True):
     ("states", "said"),
     [
         (["skipped", "skipped", "skipped"], ["nothing was changed"]),
-        (["done", "skipped", "skipped"], ["1 of 3 steps are done", "was not started again"]),
+        (["done", "skipped", "skipped"], ["1 of 3 steps is done", "was not started again"]),
         (
             ["done", "failed", "skipped"],
             ["Step 2 may be partly applied: save", "was not started"],

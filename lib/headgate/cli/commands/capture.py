@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 @click.command("capture")
 @click.argument("evidence", nargs=-1, required=True, metavar="EVIDENCE...|module:function")
 @output_option("Version file to write; - is stdout.")
-@click.option("--pipeline", metavar="NAME", help="Pipeline to store the version for.")
+@click.option(
+    "--pipeline",
+    metavar="NAME",
+    help="Store the version in the store, as a version of this pipeline.",
+)
 @click.option("--query", metavar="NAME|ID", help="Query to capture, if the evidence has several.")
 @format_option()
 def command(

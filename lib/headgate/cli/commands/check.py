@@ -29,8 +29,9 @@ def _is_rule(word: str) -> bool:
     "closing",
     callback=fail_on(_SEVERITIES, _is_rule, "codes of readiness rules such as RDY001"),
     metavar="LIST",
-    help=f"Severities ({', '.join(_SEVERITIES)}) or rule codes that fail the check (exit 1), "
-    "separated by commas. By default, the check never fails.",
+    help="Severities or rule codes that fail the check (exit 1): any of "
+    f"{', '.join(_SEVERITIES)}, or codes such as RDY001, separated by commas. By default, the "
+    "check never fails.",
 )
 @click.option("--query", metavar="NAME|ID", help="Query to check, if the evidence has several.")
 @click.option(

@@ -41,8 +41,8 @@ def command(
 
     A and B are a path, kafka:TOPIC[@FROM..TO] or jdbc:NAME.TABLE. A path is a file or folder
     (Parquet, ORC, JSON, CSV, text), a Delta table, or the folder of Spark's file sink. FROM and TO
-    are an offset for all partitions, a time, earliest or latest. NAME is a [jdbc.NAME] table in
-    headgate.toml.
+    are each an offset for all partitions, a time, earliest or latest. NAME is a [jdbc.NAME] table
+    in headgate.toml.
 
     Exits 1 if the outputs differ, 2 if they can't be compared, 4 if a server didn't respond.
     """

@@ -20,8 +20,8 @@ from headgate.usecases.runs.confirm_run import confirm_run
 def command(run: str, by: str | None, output: str) -> int:
     """Confirm the manual step that RUN waits for; RUN checks the step and resumes.
 
-    The journal records who confirmed, and when. Exits 3 if RUN waits for no manual step. If the
-    step was not done, use `headgate cancel RUN`.
+    The journal records who confirmed, and when. Exits 3 if RUN isn't waiting for a manual step. If
+    the step was not done, use `headgate cancel RUN`.
     """
     me = system_user()
     told = unverified(by, f"reported by {me}") if by and by != account() else me

@@ -69,7 +69,8 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 @click.option(
     "--pipeline",
     metavar="NAME",
-    help="Pipeline whose [[accept]] entries apply (default: the pipeline that the evidence names).",
+    help="Pipeline whose [[accept]] entries in headgate.toml apply (default: the pipeline that the "
+    "evidence names).",
 )
 @format_option("markdown", "sarif", "junit")
 def command(

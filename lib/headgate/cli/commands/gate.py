@@ -53,15 +53,16 @@ def _files(
     "--base-jars",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder with the Kafka Streams jars that were built from the base. Headgate finds a jar "
-    "by file name or by path in the repository.",
+    help="Folder with the Kafka Streams jars that were built from the base. Headgate searches this "
+    "folder for the path (in the repository) or the file name of each `jar` in headgate.toml.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(5),
     default=120.0,
     show_default=True,
-    help="Timeout in seconds for each twin run of Spark, and for each start of Kafka Streams.",
+    help="Timeout in seconds: for Spark of each twin run, for Kafka Streams of each start of an "
+    "application.",
 )
 @click.option(
     "--fail-on",

@@ -38,7 +38,8 @@ Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
     type=click.Choice(["pipelines", "internals"]),
     default="pipelines",
     show_default=True,
-    help="Detail of an export: only pipelines and topics, or also the internals of pipelines.",
+    help="Detail of an export: only pipelines and topics (pipelines), or also operators and state "
+    "stores (internals).",
 )
 @format_option(*EXPORTS)
 @theme_option()

@@ -59,8 +59,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="Maximum records: per batch from each Kafka source (Spark), or unread in all input topics "
-    "together (Kafka Streams).",
+    help="Maximum number of new records. For Spark: in each batch, from each Kafka source. For "
+    "Kafka Streams: from all input topics together.",
 )
 @click.option(
     "--timeout",
@@ -81,8 +81,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Also allow sources of this format. Make sure that reads don't change the source. Can be "
-    "repeated.",
+    help="Allow sources of this format, which are blocked by default. Make sure that reads don't "
+    "change the source. Can be repeated.",
 )
 @click.option(
     "--with-credentials",

@@ -40,7 +40,7 @@ _OPTIONS = (
         type=_JAR,
         multiple=True,
         metavar="FILE",
-        help="Jar of the old version, to run it on the same records; can be repeated.",
+        help="Jar of the old version, which then runs on the same records; can be repeated.",
     ),
     click.option(
         "--properties",
@@ -86,8 +86,8 @@ _OPTIONS = (
         type=click.IntRange(0),
         default=1_000_000,
         show_default=True,
-        help="Maximum number of changelog records to copy, summed over all topics. With more, the "
-        "rehearsal doesn't start.",
+        help="Maximum number of changelog records to copy, in all topics together. If there are "
+        "more, the rehearsal doesn't start.",
     ),
     click.option(
         "--before-properties",

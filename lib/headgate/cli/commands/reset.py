@@ -132,7 +132,9 @@ def command(**given: Any) -> int:
 def _answers(given: dict[str, Any]) -> dict[str, Any]:
     """Return the answers that were given; a name of a file and its old name are one."""
     if given["command_config"] and given["config_file"]:
-        raise click.UsageError("--config-file is the old name: use only --command-config")
+        raise click.UsageError(
+            "--config-file is the old name of --command-config: give only --command-config"
+        )
     answers = {n: v for n, v in given.items() if n not in _WORDS and v not in (None, False, ())}
     if given["config_file"]:
         answers["command_config"] = given["config_file"]

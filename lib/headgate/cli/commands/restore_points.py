@@ -69,7 +69,7 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
     if found.points:
         say(
             f"{plural(len(found.points), 'restore point')}: {size(found.held_bytes)} on disk now, "
-            f"up to {size(found.bytes)} after Spark deletes shared files "
+            f"up to {size(found.bytes)} after Spark deletes their files from the checkpoint "
             f"(max_size: {size(found.max_bytes)})"
         )
     for id, why in found.unreadable.items():
@@ -82,7 +82,9 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
 def _effect_lines(effect: dict[str, Any]) -> list[str]:
     lines = []
     if "created" in effect and effect["created"] is None:
-        lines.append(f"No new restore point: nothing changed since {effect['newest']}.")
+        lines.append(
+            f"No new restore point: nothing changed since restore point {effect['newest']}."
+        )
     elif "created" in effect:
         lines.append(f"Restore point {effect['created']} was created.")
     if "deleted" in effect:

@@ -41,7 +41,9 @@ PAGE = 50
     help="Page number; page 1 has the newest runs.",
 )
 @click.option(
-    "--clean", is_flag=True, help="Remove snapshots that are older than [runs] keep_snapshots."
+    "--clean",
+    is_flag=True,
+    help="Remove snapshots that are older than keep_snapshots under [runs] in headgate.toml.",
 )
 @click.option("--dry-run", is_flag=True, help="With --clean: only list what would be removed.")
 @format_option()
@@ -56,8 +58,8 @@ def command(
 ) -> int:
     """List the runs, newest first, or show RUN step by step.
 
-    --clean removes snapshots that are older than `[runs] keep_snapshots`. After that, the runs that
-    made these snapshots can't be undone.
+    --clean removes snapshots that are older than `keep_snapshots` under [runs] in headgate.toml.
+    After that, the runs that made these snapshots can't be undone.
     """
     context = current_context()
     if dry_run and not clean:

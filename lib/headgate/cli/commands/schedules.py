@@ -63,7 +63,7 @@ def _say(view: ScheduleView, *, ticks: bool) -> None:
         return
     approved = f", approved by {stored.approved_by}" if stored.approved_by else ""
     sink = schedule.approved["target"] or "unknown"
-    say(f"  missed ticks: --missed {schedule.missed}; approved sink: {sink}")
+    say(f"  missed ticks: {schedule.missed} (option --missed); approved sink: {sink}")
     say(f"  created by {stored.created_by} in run {stored.run}{approved}")
     for one in view.ticks:
         say(f"  {tick_text(one)}")

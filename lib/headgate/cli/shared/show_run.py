@@ -48,7 +48,7 @@ def show_run(
         say(f"Snapshots for an undo are kept until {until:%Y-%m-%d %H:%M} UTC.")
     if detail.waits_for is not None:
         asked = detail.waits_for
-        say(f"Manual step since {asked.asked_at}: {asked.request}.")
+        say(f"Waiting for a manual step since {asked.asked_at}: {asked.request}.")
         say(f"  After you have done this step, run: headgate confirm {asked.run}")
     for note in detail.progress:
         say(f"  {note.at}  {note.message}")

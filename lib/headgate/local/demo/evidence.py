@@ -42,7 +42,7 @@ class EvidenceFolder:
             )
             record(writer._df, Unstarted(writer), watch_functions(), unread, place)
         except Exception as error:
-            print(f"the query could not be recorded: {error}", file=sys.stderr)
+            print(f"the query's evidence could not be recorded: {error}", file=sys.stderr)
 
     def of_batch(self, query: StreamingQuery, progress: StreamingQueryProgress) -> None:
         """Write down what a batch told."""

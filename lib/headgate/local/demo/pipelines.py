@@ -123,7 +123,7 @@ def registry(home: Path, kafka: str) -> str:
         "[store]",
         'url = "sqlite:///.headgate/headgate.db"',
         "",
-        "# The settings of the demo's own drivers, for Spark programs of the worker.",
+        "# The worker's Spark programs use the same settings as the demo's drivers.",
         "[spark]",
         'master = "local[1]"',
         "[spark.config]",

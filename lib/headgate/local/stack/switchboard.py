@@ -132,7 +132,7 @@ class Switchboard:
             return Answer(False, False, f"the demo has no pipeline {name}, only {names}")
         if wish["do"] == "status":
             running = self._supervisor.is_running(name)
-            return Answer(True, running, f"{name} {'runs' if running else 'does not run'}")
+            return Answer(True, running, f"{name} is {'running' if running else 'not running'}")
         with line.lock:
             if wish["do"] == "stop":
                 return self._stop(name)
@@ -150,7 +150,7 @@ class Switchboard:
         deadline = time.monotonic() + _START_LIMIT
         while time.monotonic() < deadline:
             if line.ready.exists():
-                return Answer(True, True, f"{name} runs")
+                return Answer(True, True, f"{name} is running")
             if wanted.started.wait(0.1) and wanted.child and not wanted.child.running:
                 return Answer(
                     False,
@@ -159,5 +159,7 @@ class Switchboard:
                 )
             time.sleep(0.1)
         return Answer(
-            False, True, f"{name} wasn't ready within {_START_LIMIT:.0f} s: check its log"
+            False,
+            True,
+            f"{name} wasn't ready within {_START_LIMIT:.0f} s: check the log {wanted.program.log}",
         )

@@ -83,7 +83,8 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
             "measure the rate (`headgate up` starts a worker)"
         )
     return rates_of(_undisturbed(seen.windows, runs)) or (
-        "the worker has too few measurements of the group's read rate"
+        f"outside of runs, the worker has seen the group read records in fewer than {_ENOUGH} "
+        "one-minute windows"
     )
 
 
@@ -104,8 +105,8 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
         how=(
-            f"measured from committed offsets in {len(told)} one-minute windows{when}; the last "
-            f"window ended at {told[-1].end}"
+            f"measured from committed offsets until {told[-1].end}: {len(told)} one-minute "
+            f"windows{when}"
         ),
         idle=not has_work,
     )

@@ -99,7 +99,11 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
             known, state=ActivityState.FAILED, reason=reason, error_class=life.error_class
         )
     if life.ended:
-        return replace(known, state=ActivityState.STOPPED, reason="the query was stopped")
+        return replace(
+            known,
+            state=ActivityState.STOPPED,
+            reason="headgate.watch reported the query's end, without an error",
+        )
     if _begun_after(signs, life.told_at):
         return None
     if life.closed and life.over:
@@ -127,7 +131,10 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="stopped without reporting the query's end: the driver was killed or crashed",
+            reason=(
+                "the status command reports a stop, but the driver didn't report the query's end: "
+                "the driver was killed or crashed"
+            ),
         )
     return None
 
@@ -170,8 +177,8 @@ def _nothing(signs: Signs) -> str:
         return f"{life.closed}, and headgate.watch reported nothing after that"
     if life is not None and life.told_at:
         return (
-            f"headgate.watch reported nothing since {_clock(life.told_at)}, and didn't report the "
-            "query's end"
+            f"headgate.watch has reported nothing since {_clock(life.told_at)}, and never reported "
+            "the query's end"
         )
     if signs.begun is not None:
         batch, at = signs.begun
@@ -190,8 +197,7 @@ def _proof(signs: Signs) -> list[str]:
         pid = signs.life.driver.get("pid")
         out.append(f"driver process {pid} {'has ended' if signs.gone else 'is running'}")
     if signs.status is not None:
-        words = {Status.RUNS: "running", Status.STOPPED: "stopped"}
-        out.append(f"the status command reports: {words.get(signs.status, 'unclear')}")
+        out.append(f"the status command reports: {signs.status.word}")
     if signs.begun is not None:
         out.append(f"batch {signs.begun[0]} started at {_clock(signs.begun[1])}")
     return [*out, *signs.problems]

@@ -44,10 +44,10 @@ def _fresh(found: Activity | None, now: datetime) -> Activity:
     looked = datetime.fromisoformat(found.looked_at) if found.looked_at else None
     if looked is not None and now - looked <= STALE:
         return found
-    when = looked.strftime("%Y-%m-%d %H:%M UTC") if looked else "an unknown time"
+    since = looked.strftime("since %Y-%m-%d %H:%M UTC") if looked else "recently"
     was = f"{found.state.value} ({found.reason})"
     return replace(
         found,
         state=ActivityState.UNKNOWN,
-        reason=f"a worker last checked at {when} and found: {was}",
+        reason=f"no worker has checked the pipeline {since}. The last check found: {was}",
     )

@@ -40,7 +40,10 @@ def read_version_file(place: str) -> Version | None:
     return replace(version, warnings=few(version.warnings))
 
 
-_ITSELF = "Both sides have the same evidence, so Headgate compared the version with itself."
+_ITSELF = (
+    "The old and the new version have the same evidence, so Headgate compared the version with "
+    "itself."
+)
 
 
 def compare_versions(

@@ -212,7 +212,7 @@ def _folder(folder: FileLocation, entry: FolderEntry, found: Gathered) -> None:
     elif is_rolling(files := [e.name for e in inside if not e.is_folder]):
         found.pieces.append(_event_log(rolling_log(place, files), found))
     else:
-        found.warnings.append(f"{place.name} is a folder that {_UNKNOWN}")
+        found.warnings.append(f"{place.name} (a folder) {_UNKNOWN}")
 
 
 def _sink_log(place: FileLocation, inside: Sequence[FolderEntry]) -> Piece | None:

@@ -83,6 +83,7 @@ def read_newest(location: str, context: Context) -> Watched:
         )
     if not place.is_folder:
         raise EvidenceError(
-            f"{location} is a file, but a watch writes to a folder: correct `watch`"
+            f"{location} is a file, but a watch writes to a folder: correct `watch` in "
+            "headgate.toml"
         )
     return newest_watch_files(place)

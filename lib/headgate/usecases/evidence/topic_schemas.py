@@ -22,7 +22,7 @@ def open_schema_registry(context: Context) -> SchemaRegistry:
     url = context.registry.schema_registry_url
     if url is None:
         location = context.registry.path or "headgate.toml"
-        raise ConfigError(f"{location} names no schema registry: set url under [schema_registry]")
+        raise ConfigError(f"{location} has no schema registry: set url under [schema_registry]")
     return SchemaRegistry(url, context.registry.schema_registry)
 
 

@@ -26,10 +26,11 @@ def life_of(pipeline: Pipeline, watched: Watched, context: Context) -> Life | No
     if lives and not mine:
         names = list(dict.fromkeys(x.name or x.query_id for x in lives))
         shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-        said = f"{pipeline.watch} reports the queries {shown}"
+        kind = "query" if len(names) == 1 else "queries"
+        said = f"{pipeline.watch} reports the {kind} {shown}"
         raise EvidenceError(
-            f"{said}, but not {pipeline.query}: correct `query` of {pipeline.name}"
+            f"{said}, but not {pipeline.query}: correct `query` of {pipeline.name} in headgate.toml"
             if pipeline.query
-            else f"{said}: set `query` of {pipeline.name} to choose one"
+            else f"{said}: set `query` of {pipeline.name} in headgate.toml to choose one"
         )
     return mine[-1] if mine else None

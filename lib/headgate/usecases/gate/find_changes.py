@@ -84,6 +84,10 @@ class Base:
         return frozenset(p.as_posix() for c in self.changed for p in PurePosixPath(c).parents)
 
 
+def _untracked(path: str) -> str:
+    return f"{path} isn't under version control, so it may have changed"
+
+
 def _below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
@@ -230,7 +234,7 @@ class _Search:
                 continue
             paths.add(path)
             if not any(_below(f, path) for f in (*self._base.files, *self._base.had)):
-                reasons.append(f"{path} isn't under version control")
+                reasons.append(_untracked(path))
         return paths, reasons
 
     def _inputs(self, pipeline: Pipeline) -> Iterator[str]:
@@ -246,15 +250,13 @@ class _Search:
             elif not matching:
                 yield f"the pattern {glob} in `inputs` matches no file"
             elif unknown := sorted(p for p in matching if not self._is_known(p)):
-                yield f"{unknown[0]} isn't under version control"
+                yield _untracked(unknown[0])
 
     def _unversioned(self, followed: Followed) -> Iterator[str]:
         """Yield imported files that git can't compare: ignored ones, and those behind a link."""
         root = self._base.repository.root
         unknown = followed.paths - self._base.files
-        yield from (
-            f"{p} isn't under version control" for p in sorted(unknown) if (root / p).is_file()
-        )
+        yield from (_untracked(p) for p in sorted(unknown) if (root / p).is_file())
 
     def _is_known(self, path: str) -> bool:
         is_folder = (self._base.repository.root / path).is_dir()

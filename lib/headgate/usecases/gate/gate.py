@@ -14,6 +14,7 @@ from headgate.gateway.process.python_environment import python_of
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.rules.compare.gated import Gated, GateReport, PipelineChange, worst_first
+from headgate.text.numbers import plural
 from headgate.usecases.compare.compare_versions import report_on
 from headgate.usecases.compare.source_location import source_place
 from headgate.usecases.context import UNSET, Context, needs_file, read_context, unset_variables
@@ -105,7 +106,8 @@ class _Check:
         settled = {c.pipeline.name: self._settled(c) for c in changes}
         open_ = [c for c in changes if settled[c.pipeline.name] is None]
         self._say(
-            f"{len(open_)} of {len(changes)} pipelines changed since {self._base.commit[:10]}"
+            f"{len(open_)} of {plural(len(changes), 'pipeline')} changed since "
+            f"{self._base.commit[:10]}"
         )
         judged = self._judge(open_, stack) if open_ else {}
         return [settled[c.pipeline.name] or judged[c.pipeline.name] for c in changes]
@@ -210,8 +212,8 @@ class _Check:
                 python, is_new = python_of(theirs)
                 how = "created" if is_new else "reused"
                 self.warnings.append(
-                    f"{path} differs from the base, so the base ran in a separate Python "
-                    f"environment ({how})."
+                    f"{path} differs from the base, so Headgate ran the base's code in a separate "
+                    f"Python environment ({how})."
                 )
             except HeadgateError as error:
                 problem = f"the packages of the base can't be installed: {with_next_step(error)}"

@@ -72,8 +72,8 @@ def _paths(base: Base, pipeline: Pipeline) -> list[str]:
 def _nothing(pipeline: Pipeline) -> str:
     if pipeline.engine is Engine.SPARK:
         return (
-            "headgate.toml has no `entry_point`, so Headgate can't capture the new version: "
-            "set `entry_point`"
+            "the pipeline has no `entry_point` in headgate.toml, so Headgate can't capture the new "
+            "version: set `entry_point`"
         )
     if pipeline.engine is Engine.CONSUMER_GROUP:
         return (

@@ -104,8 +104,8 @@ def _running(
     if UNSET in url:
         return None, (
             (
-                "Headgate didn't read the store: the store's URL needs an environment variable "
-                "that isn't set."
+                "Headgate compares with the base commit, because the store's URL needs an "
+                "environment variable that isn't set."
             ),
         )
     if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE).partition("?")[0]).exists():
@@ -115,7 +115,8 @@ def _running(
             known = ((name, store.versions.running(name)) for name in names)
             return next(((n, v) for n, v in known if v is not None), None), ()
     except HeadgateError as error:
-        return None, (f"The store can't be read: {error}",)
+        said = f"The store can't be read, so Headgate compares with the base commit: {error}"
+        return None, (said,)
 
 
 def _other_code(base: Base, found: FoundChange, version: Version) -> str:

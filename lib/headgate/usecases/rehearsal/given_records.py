@@ -16,7 +16,7 @@ _FIELDS = frozenset(
     | {f"{name}{_BASE64}" for name in ("key", "value")}
 )
 _EXPECTED = (
-    'expected {"topic": "...", "key": "...", "value": "...", "partition": 0, "timestamp": ms}; only'
+    'expected {"topic": "...", "key": "...", "value": "...", "partition": 0, "timestamp": ms}. Only'
     " topic is required. For bytes that aren't text, use key_base64 and value_base64"
 )
 

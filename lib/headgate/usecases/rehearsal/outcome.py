@@ -67,7 +67,8 @@ def torn(found: StreamsVerdict) -> StreamsVerdict:
         outcome=EngineOutcome.UNKNOWN,
         question=(
             "Does the new version also fail on a complete copy of the state directory? The "
-            "directory changed during the copy. Stop the application, and start the rehearsal again"
+            "directory was in use or changed during the copy. Stop the application, and start the "
+            "rehearsal again"
         ),
     )
 

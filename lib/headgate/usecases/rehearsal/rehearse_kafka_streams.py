@@ -92,8 +92,8 @@ class StreamsOptions:
             words = f"the placeholder{'s' if len(lacking) > 1 else ''} {' and '.join(lacking)}"
             raise CaptureError(
                 f"{text} is a main class: with --arg, --env or --jvm-option, pass {words} "
-                "literally. Headgate replaces placeholders by the rehearsal's broker and folder. "
-                "Otherwise the application could use your real cluster and state"
+                "literally. Headgate replaces placeholders with the rehearsal's broker and folder. "
+                f"Without {words}, the application could use your real cluster and state"
             )
         return Side(
             what=what,
@@ -226,7 +226,9 @@ class _Play:
         broker.fill(old.application_id, stage.without_input().topics)
         state = self._state("remembered")
         with opened(old, broker, state, self._folder / "remembered", self._seconds) as found:
-            self._say(f"starting {old.what} without input, so that the broker stores its topology")
+            self._say(
+                f"starting {old.what} without input, so that the broker stores the old topology"
+            )
             play(found, broker, self._seconds, 0)
 
     def _state(self, name: str) -> Path:

@@ -219,7 +219,7 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
         return replace(told, note=note)
     if not _same_input(folder, old, new):
         return replace(
-            told, note="the outputs can't be compared: both versions read different input"
+            told, note="the outputs can't be compared: the versions read different input"
         )
     return compare_rows(old.rows, new.rows, (old.columns, new.columns), old=old.engine)
 

@@ -174,7 +174,7 @@ class _Run:
         try:
             return self._trial(self.folder / name, seed, is_wide=is_wide).verdict()
         except (BuildError, UnreachableError) as error:
-            self.say(f"that run failed, so only the first run counts: {error}")
+            self.say(f"the repeated run failed, so only the first run counts: {error}")
             return None
 
     def _trial(self, folder: Path, seed: int, *, is_wide: bool = False) -> Trial:

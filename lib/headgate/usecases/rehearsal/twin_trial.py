@@ -67,8 +67,7 @@ class Trial:
             return TwinVerdict(
                 outcome="resumes",
                 why=(
-                    "Spark's optimizer sees the same query in both versions, and settings, "
-                    "sources and sink are equal"
+                    "both versions have the same optimized query plan, settings, sources and sink"
                 ),
                 equivalence=same,
                 seed=self.wish.seed,

@@ -46,8 +46,8 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
     found = context.registered(pipeline)
     if found.engine is not Engine.SPARK or not found.checkpoint:
         raise ScenarioError(
-            f"{pipeline} has no checkpoint, so there are no batches to rewind to. Set "
-            "`checkpoint` in headgate.toml"
+            f"{pipeline} has no Spark checkpoint, so there are no batches to rewind to. If "
+            f"{pipeline} is a Spark query, set `checkpoint` in headgate.toml"
         )
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         if inspector.checkpoints.read(found.checkpoint) is None:

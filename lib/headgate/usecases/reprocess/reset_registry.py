@@ -61,7 +61,12 @@ def _settings(file: str) -> dict[str, str]:
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise NotFoundError(f"--command-config: {file} isn't UTF-8 text") from None
+        raise NotFoundError(
+            f"--command-config: {file} isn't UTF-8 text. Save the file as UTF-8"
+        ) from None
     except OSError as error:
-        raise NotFoundError(f"--command-config: {file} can't be read: {error.strerror}") from None
+        raise NotFoundError(
+            f"--command-config: {file} can't be read: {error.strerror}. Check the path and its "
+            "permissions"
+        ) from None
     return client_properties.parse(text, source=file)

@@ -203,10 +203,10 @@ def held_in_kafka(
             if part is None or part.begin is None or part.end is None:
                 return None, f"the offsets of {name}-{number} are unknown"
             if offset < part.begin:
-                lost = plural(part.begin - offset, "record")
+                lost = plural(part.begin - offset, "offset")
                 return (
                     False,
-                    f"Kafka deleted {lost} of {name}-{number}, starting at offset {offset}",
+                    f"Kafka deleted records at {lost} of {name}-{number}, from offset {offset}",
                 )
             if offset > part.end:
                 return (

@@ -74,10 +74,11 @@ def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
 def _done(states: Sequence[str]) -> str:
     done, undone = states.count(_DONE), states.count("undone")
     if undone:
-        return f"{undone} of {len(states)} steps were rolled back."
+        were = "was" if undone == 1 else "were"
+        return f"{undone} of {len(states)} steps {were} rolled back."
     if not done and not any(state in _PARTLY for state in states):
         return "No step has started: nothing was changed."
-    return f"{done} of {len(states)} steps are done."
+    return f"{done} of {len(states)} steps {'is' if done == 1 else 'are'} done."
 
 
 def _broken(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:

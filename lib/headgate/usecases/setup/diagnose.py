@@ -70,7 +70,7 @@ def _all(config: str | None) -> Iterator[Check]:
         )
         return
     yield _configuration(context)
-    yield _guarded("store", lambda: _store(context), "check [store] url")
+    yield _guarded("store", lambda: _store(context), "check `url` under [store] in headgate.toml")
     yield _guarded("worker", lambda: _worker(context), None)
     yield from _kafka(context)
     yield from _schema_registry(context)
@@ -157,7 +157,7 @@ def _worker(context: Context) -> Check:
                 f"no worker is running ({slot.name}): nothing updates the stored versions, and "
                 "each run starts its own worker"
             ),
-            "start `headgate up`",
+            "run `headgate up`",
         )
     finally:
         store.close()
@@ -268,7 +268,9 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
         return _note(name, "nothing to read yet, because no batch has completed", how)
     if version is None:
         how = "set `evidence` or `checkpoint`, or start the query with headgate.watch(spark, DIR)"
-        return _note(name, "headgate.toml names no evidence that can be read", how)
+        return _note(
+            name, "headgate.toml has no `evidence`, `checkpoint` or `watch` that can be read", how
+        )
     return _ok(name, f"graph with {plural(len(version.topology.nodes), 'node')}")
 
 
@@ -292,7 +294,7 @@ def _of_points(name: str, found: PointList) -> Check:
         return _note(
             name,
             f"the last attempt to make a restore point failed: {found.error.rstrip('.')}",
-            _MORE_POINTS,
+            f"correct this, then run `headgate restore-points {found.pipeline} --create`",
         )
     if damaged := next((p for p in found.points if p.problem), None):
         said = f"restore point {damaged.id} is damaged: {(damaged.problem or '').rstrip('.')}"
@@ -305,7 +307,7 @@ def _of_points(name: str, found: PointList) -> Check:
         said = f"restore point {unreadable[0]} can't be read: {unreadable[1].rstrip('.')}"
         return _note(name, said, "check the file system, or update Headgate")
     if newest is None:
-        return _note(name, "no restore point was made yet", "start `headgate up`")
+        return _note(name, "no restore point was made yet", "run `headgate up`")
     if newest.in_kafka is False:
         remedy = (
             f"run `headgate restore-points {found.pipeline} --create`. If retention deleted the "
@@ -315,9 +317,6 @@ def _of_points(name: str, found: PointList) -> Check:
         return _note(name, said, remedy)
     count = plural(len(found.points), "restore point")
     return _ok(name, f"{count}, up to {size(found.bytes)} (max_size: {size(found.max_bytes)})")
-
-
-_MORE_POINTS = "correct this, then run `headgate restore-points PIPELINE --create`"
 
 
 def _activity(context: Context) -> Iterator[Check]:
@@ -343,4 +342,4 @@ _WATCH_IT = (
     "call headgate.watch(spark, DIR) in the driver and set `watch` to DIR in headgate.toml, or set "
     "a status command"
 )
-_SEE_IT = "check `group` in headgate.toml, and the permission to describe this group"
+_SEE_IT = "check `group` in headgate.toml, and Headgate's permission to describe this group"
