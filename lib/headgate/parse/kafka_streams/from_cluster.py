@@ -173,6 +173,7 @@ def _other_topology(app: StreamsApplication) -> Iterator[str]:
     strange = sorted(kept - app.expected_topics().keys() - inputs)
     if strange:
         yield (
-            "the description lacks topics that the broker's topology of the streams group "
-            f"contains: {some(strange)}"
+            "the broker stores another topology for the streams group, with topics that the "
+            f"description lacks: {some(strange)}. Check that the description is of the running "
+            "version"
         )
