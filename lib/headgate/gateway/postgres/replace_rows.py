@@ -31,7 +31,10 @@ def stage(connection: Any, change: TableChange) -> None:
     """Create the empty table for results, with the columns and types of the target."""
     sql = Statement(change)
     if exists(connection, change, change.after):
-        raise StepError(f"the results are already in {change.title}. Undo the run")
+        raise StepError(
+            f"{change.title} already has the results of this run, so the run can't write them "
+            "again. Undo the run"
+        )
     drop(connection, change.schema, change.own)
     connection.execute(
         sql.text("CREATE TABLE {staged} AS SELECT {written} FROM {table} WITH NO DATA")
