@@ -37,7 +37,7 @@ _ANSWER_S = 10.0
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(
-        description="Run a streaming function over a range of records."
+        description="Run a streaming query as a batch over a range of records."
     )
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")

@@ -49,7 +49,7 @@ _REPLACED = (
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(
-        description="Run a streaming function as a stream over a range of records."
+        description="Run a streaming query in micro-batches over a range of records."
     )
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")

@@ -137,8 +137,8 @@ class FailingRecords:
         self._others += 1
         if self._others > self._most:
             raise CaptureError(
-                f"{self._others} records seemed to fail, but not when the query processed them one "
-                f"at a time (the last is {topic}[{number}]@{at}). Headgate can leave out only "
+                f"{self._others} records seemed to fail, but the query could process each record "
+                f"by itself (the last is {topic}[{number}]@{at}). Headgate can leave out only "
                 "records that fail by themselves"
             )
 
