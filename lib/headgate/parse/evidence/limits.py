@@ -195,8 +195,7 @@ def _types(version: Version) -> str | None:
         return None
     return (
         f"Unknown: types and nullability of some columns in the state of {_operators(open_)}. Add "
-        "the query plan as JSON, printed in the same Spark session as the explain text, or the "
-        "checkpoint."
+        "the checkpoint, or the query plan as JSON (from the Spark session of the explain text)."
     )
 
 
