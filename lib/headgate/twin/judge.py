@@ -283,8 +283,8 @@ def _lacking(run: Experiment) -> str | None:
         twin = run.state_after.get((number, operator, name))
         if constant is not None and (twin is None or _constant(twin) is not None):
             return (
-                f"value column {constant + 1} of store {name} ({operator}) has the same value for "
-                "all keys, so the run may miss a difference"
+                f"value column {constant + 1} of store {name} ({operator}) is the same for all "
+                "keys, so the run may miss a difference"
             )
     return None
 

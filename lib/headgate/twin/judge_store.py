@@ -92,9 +92,9 @@ class _Pair:
         return Said(
             "silently_wrong",
             (
-                f"value columns of {self._name} have changed positions: for {first.keys} of "
-                f"{first.of} keys, column {first.before_column + 1} of the old version equals "
-                f"column {first.after_column + 1} of the new version"
+                f"value columns of {self._name} have changed positions: column "
+                f"{first.before_column + 1} of the old version equals column "
+                f"{first.after_column + 1} of the new version for {first.keys} of {first.of} keys"
             ),
             replace(self._example(first.before_column), match=first),
         )

@@ -51,8 +51,8 @@ def main() -> None:
     )
     add(
         "--time-column",
-        help="Column with the event time or window of a result, or value.FIELD for a field of the "
-        "JSON in the column value.",
+        help="Column with the event time or window of a result. For a field of JSON in the column "
+        "value: value.FIELD.",
     )
     add(
         "--from",
