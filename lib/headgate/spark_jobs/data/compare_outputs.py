@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("a", help="a path, kafka:TOPIC[@FROM..TO] or jdbc:NAME.TABLE")
     parser.add_argument("b", help="the output to compare with A")
     parser.add_argument("--keys", required=True, help="columns that identify a row, such as id,day")
-    tolerance = "maximum difference between two equal numbers (default 0)"
+    tolerance = "two numbers count as equal up to this difference (default 0)"
     parser.add_argument("--tolerance", type=float, default=0.0, help=tolerance)
     parser.add_argument("--ignore", default="", help="columns not to compare, separated by commas")
     newest = "compare only the newest record of each key (topics)"

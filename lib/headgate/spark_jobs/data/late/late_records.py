@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--duplicates",
         default=OFFSETS,
         help="What identifies duplicates: offsets (default), key or value.FIELD, separated by "
-        "commas. none: no check.",
+        "commas. With none, duplicates aren't removed.",
     )
 
 
@@ -231,7 +231,7 @@ def _read_files(input_rows: Any, files: str) -> Any:
     if kind not in _FORMATS or not path:
         known = ", ".join(_FORMATS)
         raise CaptureError(
-            f"--late-files: expected FORMAT:PATH with the format {known}, found {files!r}"
+            f"--late-files: expected FORMAT:PATH (formats: {known}), found {files!r}"
         )
     spark = input_rows.sparkSession
     kinds = dict(input_rows.dtypes)
