@@ -233,10 +233,8 @@ def _kafka_config(kafka: Table) -> dict[str, str]:
     if "bootstrap.servers" in config:
         kafka.table("config", "").fail(
             "bootstrap.servers",
-            (
-                "`bootstrap.servers` isn't allowed under [kafka.config]: set `bootstrap_servers` "
-                "under [kafka]"
-            ),
+            "`bootstrap.servers` isn't allowed under [kafka.config]: set `bootstrap_servers` "
+            "under [kafka]",
         )
     return config
 
@@ -254,10 +252,8 @@ def _store_url(store: Table, folder: PurePath) -> str | None:
     if not match["rest"].startswith("/") or file in ("", ":memory:"):
         store.fail(
             "url",
-            (
-                "`url` needs a file path after sqlite:///, because an in-memory store doesn't "
-                "survive a restart"
-            ),
+            "`url` needs a file path after sqlite:///, because an in-memory store doesn't "
+            "survive a restart",
         )
     return f"{match['scheme']}:///{_located(file, folder)}{mark}{query}"
 
@@ -311,10 +307,8 @@ def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline
     if isinstance(commands.calls.get("stop"), WatchControl) and not table.text("watch"):
         table.fail(
             "commands",
-            (
-                "`stop = { watch = true }` needs the pipeline's `watch` setting: the folder or "
-                "topic that headgate.watch writes to"
-            ),
+            "`stop = { watch = true }` needs the pipeline's `watch` setting: the folder or "
+            "topic that headgate.watch writes to",
         )
     return Pipeline(
         name=name,
