@@ -173,7 +173,7 @@ def test_another_form_whose_output_is_equal_resumes():
 def test_an_error_that_rows_alone_cause_is_no_refusal():
     zero = ERROR | {"class": "DIVIDE_BY_ZERO", "condition": "DIVIDE_BY_ZERO", "stage": "batch"}
     alone = judge(run(resumed=Ran(error=zero), own=Ran(error=zero)))
-    assert (alone.outcome, "on generated rows, both" in alone.why) == ("unknown", True)
+    assert (alone.outcome, "on generated rows, with and" in alone.why) == ("unknown", True)
     # Values of the old state, taken for others, may divide by zero, too.
     assert judge(run(resumed=Ran(error=zero))).outcome == "refuses"
 

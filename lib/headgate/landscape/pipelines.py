@@ -26,7 +26,7 @@ STAND_IN = "pipeline"
 
 
 Positions: TypeAlias = tuple[tuple[PartitionLag, ...], str | None, str | None]
-"""Positions, their source, and their time."""
+"""Lag by partition, the source of the committed offsets, and their time."""
 
 
 @dataclass(frozen=True, slots=True)

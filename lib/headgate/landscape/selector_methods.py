@@ -36,8 +36,9 @@ METHODS: Mapping[str, str] = {
     "operator": "nodes by their operator, such as aggregate or stream_join",
     "status": "pipelines by their last known status: " + ", ".join(STATUSES),
     "state": (
-        "topics that are unread, unwritten or both (unused), internal topics without an owner "
-        "(unowned), and groups that no pipeline declares (undeclared)"
+        "topics that are only written (unread), only read (unwritten) or neither (unused), "
+        "internal topics without an owner (unowned), and groups that no pipeline declares "
+        "(undeclared)"
     ),
 }
 """What each method selects, in the order of the help."""

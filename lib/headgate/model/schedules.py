@@ -52,7 +52,7 @@ class Schedule:
             return f"every {span_words(self.every)}"
         if self.lag is not None:
             return f"when lag exceeds {plural(self.lag, 'record', exact(self.lag))}"
-        return f"when inputs are quiet for {span_words(self.quiet or 0)}"
+        return f"when inputs get no new records for {span_words(self.quiet or 0)}"
 
     @property
     def limits(self) -> str:

@@ -14,7 +14,7 @@ from headgate.text.secrets import mask_json
 
 MARK = "watch"
 LARGEST_TEXT = 16 << 20
-"""Most bytes of a plan that is reported."""
+"""Maximum size of a reported query plan in bytes."""
 
 
 class Kind(StrEnum):

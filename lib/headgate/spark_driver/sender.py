@@ -62,7 +62,7 @@ def _rows(source: Any) -> bool:
 
 
 ALIVE_SECONDS = 30.0
-"""Seconds without a record after which a run is reported as alive."""
+"""After this number of seconds without a record, the watch reports that the run is alive."""
 _HEAD = frozenset((Kind.STARTED, Kind.QUERY, Kind.PLAN))
 _NO_END = "Spark did not report the query's end, but the query was no longer active in the session"
 _PATIENCE = (1.0, 2.0, 5.0, 10.0, 30.0)

@@ -11,7 +11,7 @@ from typing import Any
 from headgate.spark_driver.destinations import Telling, surplus
 
 _HURRY = 256 << 10
-"""Bytes after which a file is written before its interval ends."""
+"""At this number of bytes, the watch writes a file before the interval ends."""
 
 
 @dataclass(slots=True)

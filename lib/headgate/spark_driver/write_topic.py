@@ -10,7 +10,7 @@ from typing import Any
 from headgate.spark_driver.destinations import Telling
 
 _ANEW = 3600.0
-"""Seconds after which a run's head is sent again, because topics delete old records."""
+"""Interval in seconds of sending a run's first records again, because topics delete old records."""
 # Bounds for memory and time; compression, as a plan is text of up to megabytes.
 _SETTINGS: dict[str, Any] = {
     "client.id": "headgate-watch",

@@ -24,7 +24,7 @@ def called(
     load: Callable[[], Callable[[Any], Any]],
     spark: Any,
     entry_point: str,
-    withheld: str = "a capture runs without credentials: this environment variable was not passed",
+    withheld: str = "a capture runs without credentials, so this environment variable isn't set",
 ) -> Any:
     """Return what the function returned, None where it only waits for its queries from here on.
 
@@ -62,8 +62,8 @@ def _failed(entry_point: str, error: Exception, why: str) -> CaptureError:
     reason = f"{type(error).__name__}: {refusal(error)}"
     if _NO_TABLE in reason:
         reason += (
-            "; a capture has no access to a catalog: in the function, read the table as files "
-            "with a declared schema"
+            "; captures, rehearsals and twin runs have no access to a catalog: in the function, "
+            "read the table as files with a declared schema"
         )
     withheld = os.environ.get(WITHHELD, "").split(",")
     if isinstance(error, KeyError) and error.args and error.args[0] in withheld:

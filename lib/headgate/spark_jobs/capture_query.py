@@ -65,7 +65,7 @@ def _write_outcome(wanted: dict[str, Any], sessions: _Sessions) -> None:
     except Exception as caught:
         traceback.print_exc(file=sys.stderr)
         reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
-        error = f"{entry_point} ran, but its query could not be recorded: {reason}"
+        error = f"{entry_point} ran, but Headgate could not capture its query: {reason}"
     outcome = {"error": mask_text(error) if error else None}
     (into / ".scratch" / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
 

@@ -25,7 +25,7 @@ _WITHHELD = (
 _UNBOUNDED = "the source {} has no option that limits a batch: the batch may be large"
 _NO_WRITER = (
     "sink and output mode, because the function returned a DataFrame. The rehearsal used output "
-    "mode {mode}. To test the query's own, return its DataStreamWriter"
+    "mode {mode}. To test the query's own sink and output mode, return a DataStreamWriter"
 )
 
 

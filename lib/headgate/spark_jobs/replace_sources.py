@@ -143,5 +143,5 @@ def _location(options: dict[str, str]) -> str:
 def _no_table(name: str) -> str:
     return (
         f"{name} is a table, and a twin run has no access to a catalog or a database: in the "
-        "function, read it as files with a declared schema"
+        "function, read the table as files with a declared schema"
     )

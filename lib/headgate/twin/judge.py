@@ -130,8 +130,8 @@ def _refused(run: Experiment) -> TwinVerdict | None:
     )
     if by_itself and not is_of_restart(error):
         return _unknown(
-            "the new version fails on generated rows, both on the old version's checkpoint and "
-            f"on one of its own: {_short(error)}",
+            "the new version fails on generated rows, with and without the old version's "
+            f"checkpoint: {_short(error)}",
             "Does the new version run on a sample of real rows (--sample)?",
         )
     if own is None and name.endswith(_UNDECODED):
@@ -242,8 +242,8 @@ def _of_output(run: Experiment) -> TwinVerdict:
         outcome="silently_wrong",
         why=(
             f"the states are equal, but the outputs differ: {plural(sum(only.values()), 'row')} "
-            f"only on the old version's checkpoint, {plural(sum(lacking.values()), 'row')} only on "
-            "the new version's own checkpoint"
+            "only after a restart on the old version's checkpoint, "
+            f"{plural(sum(lacking.values()), 'row')} only on the new version's own checkpoint"
         ),
         counterexample=example,
     )
@@ -283,8 +283,8 @@ def _lacking(run: Experiment) -> str | None:
         twin = run.state_after.get((number, operator, name))
         if constant is not None and (twin is None or _constant(twin) is not None):
             return (
-                f"value column {constant + 1} of store {name} ({operator}) has the same value for "
-                "all keys, so the run may miss a difference"
+                f"value column {constant + 1} of store {name} ({operator}) is the same for all "
+                "keys, so the run may miss a difference"
             )
     return None
 

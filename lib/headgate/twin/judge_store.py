@@ -92,9 +92,9 @@ class _Pair:
         return Said(
             "silently_wrong",
             (
-                f"value columns of {self._name} have changed positions: in {first.keys} of "
-                f"{first.of} keys, column {first.before_column + 1} of the old version equals "
-                f"column {first.after_column + 1} of the new version"
+                f"value columns of {self._name} have changed positions: column "
+                f"{first.before_column + 1} of the old version equals column "
+                f"{first.after_column + 1} of the new version for {first.keys} of {first.of} keys"
             ),
             replace(self._example(first.before_column), match=first),
         )
@@ -204,8 +204,9 @@ class _Pair:
         return Said(
             "silently_wrong",
             (
-                f"rows of {plural(len(found.different), 'key')} of {self._name} belong to other "
-                "keys in the new version: the old state of these keys counts other rows"
+                f"in the new version, rows of {plural(len(found.different), 'key')} of "
+                f"{self._name} belong to other keys: the old state of these keys includes rows of "
+                "other keys"
             ),
             self._example(),
         )

@@ -82,9 +82,7 @@ def _stopped(run: StreamsExperiment) -> TwinVerdict | None:
         )
     for start in (old, run.after_a, run.resumed, run.own):
         if start.question is not None:
-            return _unknown(
-                "after one of the starts, a version did not process all records", start.question
-            )
+            return _unknown("one of the versions did not process all records", start.question)
     return None
 
 

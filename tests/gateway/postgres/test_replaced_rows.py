@@ -57,7 +57,7 @@ def test_rows_are_replaced_and_restored_with_every_value(database, tables, odd):
     assert found[3][:2] == ("new", 1e300)
     # Done once, however often it is tried.
     assert tables.replace_rows(odd) is None
-    with pytest.raises(StepError, match="already in"):
+    with pytest.raises(StepError, match="already has the results"):
         tables.stage(odd)
     assert tables.later_changes(odd).count == 0
     tables.restore_rows(odd)

@@ -132,6 +132,6 @@ def test_a_topic_as_sink(noticed, tmp_path):
 @pytest.mark.long
 def test_a_table_of_a_catalog_is_asked_for_in_a_sentence(noticed, tmp_path):
     port, seen = noticed
-    with pytest.raises(CaptureError, match="a capture has no access to a catalog"):
+    with pytest.raises(CaptureError, match="twin runs have no access to a catalog"):
         captured("catalog", tmp_path, port)
     assert seen == []

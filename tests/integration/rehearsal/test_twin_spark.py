@@ -148,7 +148,7 @@ def test_a_change_inside_a_function_is_seen_by_its_words(twin):
     ("after", "said"),
     [
         ("raises", "twin_queries.py:\\d+: ValueError: no such tenant"),
-        ("of_table", "a capture has no access to a catalog"),
+        ("of_table", "twin runs have no access to a catalog"),
         ("without_schema", "the json source /data/orders infers its schema"),
         ("connects", "twin_queries.py:\\d+: the function connects to localhost:9 while"),
         ("writes_a_file", "the function writes .*/written-by-a-twin while"),

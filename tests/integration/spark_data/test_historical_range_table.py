@@ -247,7 +247,7 @@ def test_what_is_wrong_is_said_before_the_run(team, shop):
     wrong = (
         ({"to": "jdbc:shop"}, "isn't a table. Write jdbc:NAME.TABLE"),
         ({"to": "jdbc:shopp.totals"}, "declares no database [jdbc.shopp]: did you mean shop?"),
-        ({"to": "jdbc:other.totals"}, "[jdbc.other]: Headgate only writes to PostgreSQL"),
+        ({"to": "jdbc:other.totals"}, "[jdbc.other]: Headgate writes only to PostgreSQL"),
         ({"to": "jdbc:shop.sums"}, "--to: database shop has no table sums"),
         ({"keys": ()}, "--keys: required if --to is a table"),
         ({"keys": ("town",)}, "--keys: public.totals has no column town. Its columns: city, id"),

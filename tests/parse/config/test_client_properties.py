@@ -51,7 +51,7 @@ def test_key_stores():
     [
         ("a=1\nssl.truststore.location=/t.jks\n", "f:2: Headgate reads only PEM truststores"),
         ("ssl.keystore.location=/k.jks\n", "f:1: Headgate reads only PEM and PKCS12 keystores"),
-        ("security.protocol", "f:1: the line isn't KEY=VALUE: correct the line$"),
+        ("security.protocol", "f:1: the line doesn't have the form KEY=VALUE: correct"),
     ],
 )
 def test_what_cannot_be_read_is_named(text, sentence):

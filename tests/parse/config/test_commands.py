@@ -47,7 +47,7 @@ WRONG = [
     (
         "[pipeline.commands]\nstop = { watch = true }",
         5,
-        "needs `watch` of the pipeline: the folder or topic that headgate.watch writes to",
+        "needs the pipeline's `watch` setting: the folder or topic that headgate.watch writes to",
     ),
     ('[pipeline.commands]\nstop = { watch = true, token = "hunter2" }', 6, "is a secret"),
     ('[pipeline.commands.stop]\nmethod = "POST"', 5, "needs `url`"),

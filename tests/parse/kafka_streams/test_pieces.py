@@ -184,7 +184,7 @@ def test_spark_and_streams_together_are_one_sentence():
         read(DESCRIBED, plan)
     assert str(error.value) == (
         "file0 is from a Kafka Streams application, but file1 is from a Spark query. A version "
-        "has only one engine: give each engine's evidence separately"
+        "has only one engine: pass the evidence of each engine separately"
     )
 
 

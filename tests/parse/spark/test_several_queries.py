@@ -68,7 +68,7 @@ def test_of_a_query_that_changed_the_last_plan_is_used():
     version = read(old + new)
     assert version.stateful == read(new).stateful
     assert (
-        "the evidence has several query plans of this query, which differ. Headgate uses only "
+        "the evidence has several different query plans of this query. Headgate uses only "
         "the last one and ignores those at f0:2"
     ) in version.warnings
 

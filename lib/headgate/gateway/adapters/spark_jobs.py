@@ -239,9 +239,9 @@ def _end_earlier(mark: str, pause: Callable[[float], None]) -> None:
     while end_marked(mark):
         if waited >= _GONE_SECONDS:
             raise StepError(
-                "an earlier Spark program of this run is still running, "
-                f"{_GONE_SECONDS:.0f} s after Headgate ended it. Check this machine for high load "
-                "or a disk that doesn't respond, then resume the run"
+                "Headgate killed an earlier Spark program of this run, but after "
+                f"{_GONE_SECONDS:.0f} s the program is still running. Check this machine for high "
+                "load or a disk that doesn't respond, then resume the run"
             )
         pause(_POLL_SECONDS)
         waited += _POLL_SECONDS

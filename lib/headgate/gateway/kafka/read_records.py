@@ -80,8 +80,8 @@ def read_records(
             if size > most_bytes:
                 raise RefusedError(
                     f"the records to copy exceed {most_bytes >> 20} MiB, the most that a rehearsal "
-                    "keeps in memory: limit the unread input records with --max-records, or leave "
-                    "the cluster out with --offline"
+                    "keeps in memory. Limit the unread input records with --max-records, or "
+                    "rehearse without the cluster (--offline)"
                 )
     return found
 

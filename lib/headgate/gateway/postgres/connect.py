@@ -89,7 +89,7 @@ def connection_arguments(name: str, settings: Mapping[str, str] | None) -> dict[
         )
     url = settings["url"]
     if not url.startswith(_SCHEME):
-        raise RefusedError(f"[jdbc.{name}]: Headgate only writes to PostgreSQL ({_SCHEME}//...)")
+        raise RefusedError(f"[jdbc.{name}]: Headgate writes only to PostgreSQL ({_SCHEME}//...)")
     location, _, query = url.removeprefix(_SCHEME).partition("?")
     found: dict[str, Any] = {"connect_timeout": _TIMEOUT_S, "application_name": "headgate"}
     found |= _server(location)

@@ -31,7 +31,10 @@ def stage(connection: Any, change: TableChange) -> None:
     """Create the empty table for results, with the columns and types of the target."""
     sql = Statement(change)
     if exists(connection, change, change.after):
-        raise StepError(f"the results are already in {change.title}. Undo the run")
+        raise StepError(
+            f"{change.title} already has the results of this run, so the run can't write them "
+            "again. Undo the run"
+        )
     drop(connection, change.schema, change.own)
     connection.execute(
         sql.text("CREATE TABLE {staged} AS SELECT {written} FROM {table} WITH NO DATA")
@@ -210,9 +213,9 @@ def _check_unchanged(connection: Any, sql: Statement) -> None:
     ).fetchone()
     if count:
         raise RefusedError(
-            f"{plural(count, 'row')} of {sql.change.title} that the run would replace may have "
-            f"changed after the plan was made, for example {sample}. Stop the program that writes "
-            "to this table, then run `headgate plan` again"
+            f"since the plan was made, another program may have changed {plural(count, 'row')} of "
+            f"{sql.change.title} that the run would replace, for example {sample}. Stop the "
+            "program that writes to this table, then run `headgate plan` again"
         )
 
 
@@ -222,9 +225,8 @@ def _check_touched(connection: Any, sql: Statement) -> None:
     empty = connection.execute(sql.text("SELECT count(*) FROM {before} t WHERE {any_null}"))
     if count := empty.fetchone()[0]:
         raise RefusedError(
-            f"{plural(count, 'row')} of {sql.change.title} that the run would replace have null in "
-            f"{keys}, so Headgate can't identify them. Delete these rows, then run `headgate plan` "
-            "again"
+            f"Headgate can't replace {plural(count, 'row')} of {sql.change.title}, because a key "
+            f"column is null ({keys}). Delete these rows, then run `headgate plan` again"
         )
     other = connection.execute(
         sql.text(

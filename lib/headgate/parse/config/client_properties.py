@@ -51,7 +51,9 @@ def _lines(text: str, source: str) -> Iterator[tuple[str, tuple[str, int]]]:
         if not sign:
             # The text may be a part of a secret.
             raise ParseError(
-                "the line isn't KEY=VALUE: correct the line", source=source, line=first
+                "the line doesn't have the form KEY=VALUE: correct the line",
+                source=source,
+                line=first,
             )
         yield key, (_unescaped(value), first)
 

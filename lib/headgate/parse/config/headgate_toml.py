@@ -118,7 +118,8 @@ def _spark(top: Table) -> SparkSettings:
     config = spark.table("config", "[spark.config]").settings()
     if "spark.master" in config:
         spark.table("config", "").fail(
-            "spark.master", "`spark.master` isn't allowed here: set `master` under [spark] instead"
+            "spark.master",
+            "`spark.master` isn't allowed under [spark.config]: set `master` under [spark]",
         )
     if (spark.text("master") or "").startswith("sc://"):
         # The programs read offsets, files and plans through Spark's own Java classes.
@@ -184,7 +185,8 @@ def _schema_settings(table: Table) -> dict[str, str]:
     config = table.table("config", "[schema_registry.config]").settings()
     if "url" in config:
         table.table("config", "").fail(
-            "url", "`url` isn't allowed here: set `url` under [schema_registry] instead"
+            "url",
+            "`url` isn't allowed under [schema_registry.config]: set `url` under [schema_registry]",
         )
     if table.data and "url" not in table.data:
         table.fail("url", "[schema_registry] needs `url`: the address of the registry")
@@ -231,10 +233,8 @@ def _kafka_config(kafka: Table) -> dict[str, str]:
     if "bootstrap.servers" in config:
         kafka.table("config", "").fail(
             "bootstrap.servers",
-            (
-                "`bootstrap.servers` isn't allowed here: set `bootstrap_servers` under "
-                "[kafka] instead"
-            ),
+            "`bootstrap.servers` isn't allowed under [kafka.config]: set `bootstrap_servers` "
+            "under [kafka]",
         )
     return config
 
@@ -252,10 +252,8 @@ def _store_url(store: Table, folder: PurePath) -> str | None:
     if not match["rest"].startswith("/") or file in ("", ":memory:"):
         store.fail(
             "url",
-            (
-                "`url` needs a file path after sqlite:///, because an in-memory store doesn't "
-                "survive a restart"
-            ),
+            "`url` needs a file path after sqlite:///, because an in-memory store doesn't "
+            "survive a restart",
         )
     return f"{match['scheme']}:///{_located(file, folder)}{mark}{query}"
 
@@ -309,10 +307,8 @@ def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline
     if isinstance(commands.calls.get("stop"), WatchControl) and not table.text("watch"):
         table.fail(
             "commands",
-            (
-                "`stop = { watch = true }` also needs `watch` of the pipeline: the folder or "
-                "topic that headgate.watch writes to"
-            ),
+            "`stop = { watch = true }` needs the pipeline's `watch` setting: the folder or "
+            "topic that headgate.watch writes to",
         )
     return Pipeline(
         name=name,
@@ -410,7 +406,11 @@ def _inputs(table: Table) -> tuple[str, ...] | None:
     globs = table.texts("inputs")
     for glob in globs:
         if PurePath(glob).is_absolute() or ".." in PurePath(glob).parts:
-            table.fail("inputs", f"input {glob!r} must be inside the folder of headgate.toml")
+            table.fail(
+                "inputs",
+                f"pattern {glob!r} in `inputs` must match files below the folder of headgate.toml: "
+                "use a relative path without `..`",
+            )
     return globs if "inputs" in table.data else None
 
 

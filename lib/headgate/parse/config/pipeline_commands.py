@@ -89,7 +89,7 @@ def _control(table: Table, word: str) -> WatchControl:
     if word != "stop" or table.allow("watch", "token").data["watch"] is not True:
         table.fail(
             "watch",
-            "`watch` must be true, and works only for the `stop` command",
+            "`watch` is only for the `stop` command: write `stop = { watch = true }`",
         )
     token = table.text("token")
     if token is not None and not _VARIABLE.fullmatch(token):

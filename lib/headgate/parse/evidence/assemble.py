@@ -295,7 +295,7 @@ def completed(version: Version, other: Version, path: str) -> Version:
     if version.engine is not other.engine:
         raise EvidenceError(
             f"{path} is from {other.engine.value}, but the other evidence is from "
-            f"{version.engine.value}. Give the evidence of one engine only"
+            f"{version.engine.value}. Pass evidence of only one engine"
         )
     changes: dict[str, Any] = {
         f.name: getattr(other, f.name)

@@ -43,7 +43,8 @@ def _limits(app: StreamsApplication) -> Iterator[str]:
         yield _INTERNAL
     if any(s.pattern for s in app.sources) and not app.inputs:
         yield (
-            "Unknown: the topics of a pattern subscription. Only the cluster shows these topics."
+            "Unknown: the topics that a pattern subscription matches. To read these topics from "
+            "the cluster, register the application with its `group` in headgate.toml."
         )
     if app.described:
         yield _NEVER
@@ -194,7 +195,7 @@ def _types(version: Version) -> str | None:
         return None
     return (
         f"Unknown: types and nullability of some columns in the state of {_operators(open_)}. Add "
-        "the query plan of the same session as JSON, or the checkpoint."
+        "the checkpoint, or the query plan as JSON (from the Spark session of the explain text)."
     )
 
 
@@ -225,7 +226,10 @@ def _provider(version: Version) -> str | None:
     stores = [s for o in version.stateful or () for s in o.stores]
     if not stores or any(s.provider for s in stores) or version.settings or version.pinned:
         return None
-    return "Unknown: the state store provider. Add the checkpoint or the session's settings."
+    return (
+        "Unknown: the state store provider. Add the checkpoint, or a JSON file with the session's "
+        "`spark.*` settings."
+    )
 
 
 def _mode(version: Version) -> str | None:

@@ -55,5 +55,5 @@ def check_one_engine(pieces: Sequence[Piece], checkpoints: Sequence[str]) -> Non
     if ours is not None and theirs is not None:
         raise EvidenceError(
             f"{ours.path} is from a Kafka Streams application, but {theirs} is from a Spark query. "
-            "A version has only one engine: give each engine's evidence separately"
+            "A version has only one engine: pass the evidence of each engine separately"
         )

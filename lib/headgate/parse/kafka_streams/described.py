@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 Key = tuple[str | None, str]
-"""A node by its named topology (None if the topology has no name) and its name."""
+"""The named topology of a node (None if the topology has no name), and the node's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

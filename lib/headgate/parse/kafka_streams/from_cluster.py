@@ -155,8 +155,8 @@ def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) ->
     missing = sorted(app.expected_topics().keys() - cluster.topics.keys())
     if missing and group is not None:
         yield (
-            f"the cluster lacks internal topics of the topology: {some(missing)}. Changelog "
-            "logging may be off, or this version has not run yet"
+            f"the cluster lacks internal topics of the topology: {some(missing)}. A store's "
+            "changelog may be disabled, or this version has not run yet"
         )
     lost = sorted({t for s in app.sources for t in s.topics} - cluster.topics.keys())
     if lost:
@@ -173,6 +173,7 @@ def _other_topology(app: StreamsApplication) -> Iterator[str]:
     strange = sorted(kept - app.expected_topics().keys() - inputs)
     if strange:
         yield (
-            "the description lacks topics that the broker's topology of the streams group "
-            f"contains: {some(strange)}"
+            "the broker stores another topology for the streams group, with topics that the "
+            f"description lacks: {some(strange)}. Check that the description is of the running "
+            "version"
         )

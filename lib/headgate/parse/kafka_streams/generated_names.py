@@ -70,7 +70,7 @@ OPERATORS: dict[str, str] = {
     "COGROUPKSTREAM-AGGREGATE": "cogroup_aggregate",
     "COGROUPKSTREAM-MERGE": "cogroup_merge",
 }
-"""The operator of each generated name. All other names are `unknown` and count as unread."""
+"""The operator of each generated name. Any other name has the operator `unknown`."""
 
 PARTS: tuple[tuple[str, str], ...] = (
     ("-repartition-filter", "filter"),

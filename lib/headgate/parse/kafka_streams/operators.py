@@ -15,7 +15,7 @@ from headgate.parse.kafka_streams.generated_names import generated, operator_of,
 from headgate.parse.kafka_streams.internal_topics import Joint
 
 UNREAD = frozenset({"unknown", "processor", "stateful_processor"})
-"""Operators of unread nodes: nodes with a custom name, or with a name of no known release."""
+"""Operators of nodes whose names show no DSL operator: custom names, or names of newer releases."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ def _load(text: str, name: str) -> Any:
             f"{name} isn't a JSON Schema, because the text isn't JSON: {_line(error)}"
         ) from None
     if not isinstance(data, (dict, bool)):
-        raise SchemaError(f"{name} isn't a JSON Schema: an object or a boolean was expected")
+        raise SchemaError(f"{name} isn't a JSON Schema: expected an object or a boolean")
     return data
 
 

@@ -31,7 +31,7 @@ def read_schema(given: SchemaText) -> TopicSchema:
             f"{given.name} is larger than {LONGEST >> 20} MiB, the most that Headgate reads"
         )
     if not given.text.strip():
-        raise SchemaError(f"{given.name} is empty: an Avro, Protobuf or JSON schema was expected")
+        raise SchemaError(f"{given.name} is empty: expected an Avro, Protobuf or JSON schema")
     return _READERS[given.format or format_of(given.text, given.name)](given)
 
 

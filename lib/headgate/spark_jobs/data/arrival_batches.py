@@ -19,7 +19,7 @@ from headgate.spark_jobs.data.offset_ranges import OffsetRanges
 Part = tuple[str, int]
 Position = dict[Part, int]
 FirstAt = Callable[[list[Part], int], dict[Part, int]]
-"""Offsets of the first records at or after a time (Unix milliseconds); without one, none."""
+"""Returns the first offset at or after a time (Unix milliseconds) of partitions that have one."""
 
 # No record has a timestamp after it: the year 2109. Of a smaller number py4j makes no `long`.
 _FIRST_MS, _LAST_MS = 1 << 32, 1 << 42

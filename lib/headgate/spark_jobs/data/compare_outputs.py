@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("a", help="a path, kafka:TOPIC[@FROM..TO] or jdbc:NAME.TABLE")
     parser.add_argument("b", help="the output to compare with A")
     parser.add_argument("--keys", required=True, help="columns that identify a row, such as id,day")
-    tolerance = "maximum difference between two equal numbers (default 0)"
+    tolerance = "two numbers count as equal up to this difference (default 0)"
     parser.add_argument("--tolerance", type=float, default=0.0, help=tolerance)
     parser.add_argument("--ignore", default="", help="columns not to compare, separated by commas")
     newest = "compare only the newest record of each key (topics)"
@@ -121,7 +121,7 @@ def check(keys: Sequence[str], ignored: Sequence[str], tolerance: float) -> None
     if both := [k for k in keys if k in ignored]:
         raise OutputError(f"column {both[0]} is a key, so --ignore can't leave it out")
     if not 0 <= tolerance < float("inf"):
-        raise OutputError(f"--tolerance must be a number from 0 up, found {tolerance:g}")
+        raise OutputError(f"--tolerance must be a number, 0 or more, found {tolerance:g}")
 
 
 def _session() -> Any:
@@ -262,7 +262,7 @@ def _notes(found: dict[str, Any]) -> list[str]:
         elif one != other:
             notes.append(f"Column {column['name']} is {one} in A and {other} in B.")
     if found["has_duplicates"]:
-        notes.append("Several rows have the same key. Their order was ignored.")
+        notes.append("Several rows have the same key. The comparison ignores their order.")
     return notes
 
 

@@ -42,7 +42,7 @@ def main() -> None:
     add(
         "--slices",
         type=int,
-        help=f"Number of parts of the ranges to measure separately (default: {slices}).",
+        help=f"Number of slices of the ranges, one Spark task each (default: {slices}).",
     )
     run(parser, work)
 

@@ -29,8 +29,8 @@ class OffsetRanges:
         wanted = list(topics)
         if missing := [t for t in wanted if t not in self.parts]:
             raise CaptureError(
-                f"the function reads topic {missing[0]}, for which no offsets were given: name its "
-                "partitions in --offsets"
+                f"the function reads topic {missing[0]}, but --offsets has no range for this "
+                "topic: add the topic's partitions"
             )
         return OffsetRanges({t: self.parts[t] for t in wanted})
 

@@ -201,8 +201,8 @@ def _expired(address: TopicOutput, first: Mapping[int, int]) -> tuple[str, ...]:
         return ()
     listed = ", ".join(map(str, sorted(gone)))
     parts = f"partition{'s' if len(gone) > 1 else ''} {listed}"
-    return (f"Topic {address.topic} no longer has offset {address.start} in {parts}, so reading "
-            "starts there at the earliest offset.",)  # fmt: skip
+    return (f"Topic {address.topic} no longer has offset {address.start} in {parts}. The "
+            "comparison starts at the earliest offset.",)  # fmt: skip
 
 
 def _open(

@@ -37,7 +37,7 @@ _ANSWER_S = 10.0
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(
-        description="Run a streaming function over a range of records."
+        description="Run a streaming query as a batch over a range of records."
     )
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
@@ -51,8 +51,8 @@ def main() -> None:
     )
     add(
         "--time-column",
-        help="Column with the event time or window of a result, or value.FIELD for a field of the "
-        "JSON in the column value.",
+        help="Column with the event time or window of a result. For a field of JSON in the column "
+        "value: value.FIELD.",
     )
     add(
         "--from",

@@ -49,7 +49,7 @@ _REPLACED = (
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(
-        description="Run a streaming function as a stream over a range of records."
+        description="Run a streaming query in micro-batches over a range of records."
     )
     add = parser.add_argument
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
@@ -71,8 +71,8 @@ def main() -> None:
     )
     add(
         "--time-column",
-        help="Column with the event time or window of a result, or value.FIELD for a field of the "
-        "JSON in the column value.",
+        help="Column with the event time or window of a result. For a field of JSON in the column "
+        "value: value.FIELD.",
     )
     add(
         "--from",
@@ -87,8 +87,8 @@ def main() -> None:
     )
     add(
         "--keys", action="append", default=[], metavar="COLUMN",
-        help="Key column of a result, or value.FIELD for a field of the JSON in the column value. "
-        "The last row of each key is kept.",
+        help="Key column of a result. For a field of JSON in the column value: value.FIELD. The "
+        "target gets only the last row of each key.",
     )  # fmt: skip
     run(parser, work)
 

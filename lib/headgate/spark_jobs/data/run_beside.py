@@ -37,7 +37,7 @@ _SUMS = ("batches", "records", "seconds")
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(
-        description="Run a new version in the batches of another version."
+        description="Run a new version with the same batches as the running version."
     )
     parser.add_argument("--entry-point", required=True, metavar="MODULE:FUNCTION")
     parser.add_argument("--query", help="Name of the query, if the function starts several.")
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument(
         "--topic", required=True, help="Topic to write to instead of the query's own topic."
     )
-    parser.add_argument("--sink-topic", help="Topic that the query's own sink must have.")
+    parser.add_argument("--sink-topic", help="Topic that the query's own sink must write to.")
     run(parser, work)
 
 

@@ -39,7 +39,7 @@ def main() -> None:
         "--bounds",
         required=True,
         type=Path,
-        help="File that keeps the end offsets, so that a restarted run ends at the same ones.",
+        help="File for the end offsets. A restarted run ends at the offsets in this file.",
     )
     parser.add_argument(
         "--until",

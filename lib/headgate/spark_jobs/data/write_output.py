@@ -46,7 +46,7 @@ def read_target(text: str, columns: str | None = None) -> Target:
     kind, _, location = text.partition(":")
     if kind not in (*FOLDERS, "kafka", "jdbc") or not location:
         known = ", ".join((*FOLDERS, "kafka", "jdbc"))
-        raise CaptureError(f"--to: expected FORMAT:LOCATION with {known}, found {text!r}")
+        raise CaptureError(f"--to: expected FORMAT:LOCATION (formats: {known}), found {text!r}")
     return Target(kind, location, read_columns(columns) if kind == "jdbc" else ())
 
 

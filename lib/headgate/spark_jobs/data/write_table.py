@@ -72,7 +72,7 @@ def append_rows(rows: Any, address: str) -> None:
     if found.connection not in known:
         raise CaptureError(
             f"--to: the environment variable {CONNECTIONS} has no database {found.connection}. "
-            'Set it to {"jdbc": {NAME: {"url", "user", "password"}}}'
+            'Set the variable to {"jdbc": {NAME: {"url", "user", "password"}}}'
         )
     options = {
         **known[found.connection],

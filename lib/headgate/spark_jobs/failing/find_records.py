@@ -32,7 +32,7 @@ _FIRST_STEP = 256
 # Others are tried up to so many powers of two away from a record.
 _FAR = 10
 Ranges = Mapping[str, Mapping[int, tuple[int, int]]]
-"""The first offset and the one after the last, by topic and partition."""
+"""The first offset and the end offset (exclusive), by topic and partition."""
 Error = tuple[str, str]
 
 
@@ -137,8 +137,8 @@ class FailingRecords:
         self._others += 1
         if self._others > self._most:
             raise CaptureError(
-                f"{self._others} records seemed to fail, but not when the query processed them one "
-                f"at a time (the last is {topic}[{number}]@{at}). Headgate can leave out only "
+                f"{self._others} records seemed to fail, but the query could process each record "
+                f"by itself (the last is {topic}[{number}]@{at}). Headgate can leave out only "
                 "records that fail by themselves"
             )
 
@@ -159,9 +159,9 @@ class FailingRecords:
             is_tried = True
         if is_tried:
             raise CaptureError(
-                f"the function fails on record {topic}[{number}]@{at}, and on every other record "
-                f"that Headgate tried one at a time: {record.error_class}: {record.message}. The "
-                "function may need several records in a batch"
+                "the function fails on every record that Headgate tried one at a time, for example "
+                f"{topic}[{number}]@{at}: {record.error_class}: {record.message}. The function may "
+                "need several records in a batch"
             )
 
     def _has_record(self, topic: str, one: Ranges) -> bool:

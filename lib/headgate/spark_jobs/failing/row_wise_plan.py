@@ -9,7 +9,7 @@ from headgate.errors import CaptureError
 from headgate.spark_jobs.spark_reflection import companion, elements, option
 
 BEGINS = "headgate.begins"
-"""Option of the Kafka sources that replace a stream: `startingOffsets` as it was at first."""
+"""Option with the original `startingOffsets` of a Kafka source that replaces a stream."""
 # What these give for a record doesn't depend on any other record.
 _ROW_WISE = frozenset(
     {

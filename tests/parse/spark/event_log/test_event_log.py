@@ -312,7 +312,7 @@ def test_a_plan_beyond_all_measure_is_left_out_and_said():
     log = _read([*WHOLE, _batch(2, physicalPlanDescription=plan), _end(2)])
     assert (len(log.runs[0].plans), log.runs[0].last_batch) == (1, 2)
     assert log.warnings == (
-        "log lacks the query plans of 1 batch, because they were too large or too many for "
+        "log lacks the query plans of 1 batch, because these plans were too large or too many for "
         "Headgate",
     )
 

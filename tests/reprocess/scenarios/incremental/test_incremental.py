@@ -163,7 +163,9 @@ def test_applied_once_verified_and_undone():
     step.verify(world, was)
     assert step.is_applied(world, was)
     (back,) = step.undo(was)
-    assert back.describe() == ("remove schedule of p: when inputs are quiet for 10 minutes -> none")
+    assert back.describe() == (
+        "remove schedule of p: when inputs get no new records for 10 minutes -> none"
+    )
     assert load_step(back.action, back.details()) == back
     assert not back.is_applied(world, {})
     back.apply(world, {})

@@ -118,8 +118,8 @@ class Gatherer:
         if left := sum(r.plans_left_out for r in runs):
             many = "1 batch" if left == 1 else f"{left} batches"
             out.append(
-                f"lacks the query plans of {many}, because they were too large or too many for "
-                "Headgate"
+                f"lacks the query plans of {many}, because these plans were too large or too many "
+                "for Headgate"
             )
         return out
 

@@ -36,7 +36,7 @@ _PAGE = re.compile(
 )
 _BATCH = re.compile(r"\nid = (?P<query>\S+)\nrunId = (?P<run>\S+)\nbatch = (?P<batch>\d{1,18})\s*$")
 PLANS = 4
-"""Batches of each run to request plans of: the plan of a batch without data shows less."""
+"""Number of batches of a run with requested plans: the plan of a batch without data shows less."""
 MISSING = (
     "Spark's REST API doesn't show progress, offsets or the end of a query: use "
     "`headgate.watch`, the event log or the checkpoint"

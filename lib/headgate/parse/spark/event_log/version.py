@@ -214,6 +214,6 @@ def _of_empty(found: LoggedRun, plans: tuple[Plan, ...]) -> list[str]:
     if not _empties(plans):
         return []
     return [
-        f"{found.path}: run {found.run.run_id} logged only query plans of batches without data, in "
-        "which Spark shows a source as an empty local table"
+        f"{found.path}: run {found.run.run_id} logged only query plans of batches without data. In "
+        "these plans, Spark shows a source as an empty local table"
     ]

@@ -49,7 +49,7 @@ def with_ctes_in_place(plan: Plan) -> Plan:
     placed = (replace(n, children=tuple(c)) for n, c in zip(nodes, parents, strict=True))
     cut = (
         (
-            "the graph expands the WITH definitions only partly: fully expanded, the query plan "
+            "the graph lacks a part of the WITH definitions: with all of them, the query plan "
             f"would have more than {_MOST:,} operators"
         ),
     )

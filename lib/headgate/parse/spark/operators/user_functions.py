@@ -26,7 +26,7 @@ _HANDED = (
 )
 _TYPED = ("MapElements", "MapPartitions", "AppendColumns", "FlatMapGroups", "CoGroup")
 TYPED_STEP = "typed steps"
-"""Name of all Scala and Java functions over objects, because their real names change every time."""
+"""Shown for all Scala and Java functions over objects: their real names change with each start."""
 
 
 def user_functions(plans: Sequence[Plan]) -> tuple[str, ...]:

@@ -237,7 +237,7 @@ def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
     places = ", ".join(f"{p.place}" for p in left[:5])
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
     return plans, (
-        "the evidence has several query plans of this query, which differ. Headgate uses only the "
+        "the evidence has several different query plans of this query. Headgate uses only the "
         f"last one and ignores those at {places}{more}",
     )
 

@@ -16,7 +16,7 @@ from headgate.text.secrets import mask, mask_text
 
 T = TypeVar("T")
 _HIDDEN = (
-    "a source had no data in the last batch, so this query plan doesn't show that source: add the "
+    "the query plan lacks a source that had no data in the last batch: add the "
     "logical plan, query progress or the checkpoint"
 )
 _OPTION = "option."

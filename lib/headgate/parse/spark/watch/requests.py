@@ -53,7 +53,7 @@ class ControlRequest:
         try:
             left = datetime.fromisoformat(self.expires).timestamp() - now
         except (ValueError, OverflowError):
-            return "the expiry of the request isn't a time"
+            return "the request has an invalid expiry time"
         if left < 0:
             return "the request has expired"
         if left > LONGEST:

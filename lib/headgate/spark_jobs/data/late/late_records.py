@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--input", required=True, metavar="TOPIC", help="Input topic of the late records.")
     add(
         "--late-offsets",
-        help="Offsets of the late records as JSON, in the topic --input or in other topics.",
+        help="Offset ranges of the late records as JSON. Their topic can be --input or another.",
     )
     add(
         "--late-files",
@@ -42,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--known-offsets",
-        help="Offsets of records that already have results in the folder (default: --offsets).",
+        help="Offset ranges of records with results in --target, as JSON (default: --offsets).",
     )
     add(
         "--duplicates",
         default=OFFSETS,
-        help="How duplicates are detected: none (not at all), offsets, key or value.FIELD. "
-        "Separate several names with commas.",
+        help="What identifies duplicates: offsets (default), key or value.FIELD, separated by "
+        "commas. With none, duplicates aren't removed.",
     )
 
 
@@ -86,7 +86,8 @@ class LateRecords:
         """Return how many there are, by what became of them."""
         if not self._parts:
             raise CaptureError(
-                f"--input: the function doesn't read topic {self.input}. Pass a topic that it reads"
+                f"--input: the function doesn't read topic {self.input}. Pass an input topic of "
+                "the function"
             )
         everything, once, new = (rows.count() for rows in self._parts)
         return {"late": everything, "repeated": everything - once, "in_input": once - new,
@@ -230,7 +231,7 @@ def _read_files(input_rows: Any, files: str) -> Any:
     if kind not in _FORMATS or not path:
         known = ", ".join(_FORMATS)
         raise CaptureError(
-            f"--late-files: expected FORMAT:PATH with the format {known}, found {files!r}"
+            f"--late-files: expected FORMAT:PATH (formats: {known}), found {files!r}"
         )
     spark = input_rows.sparkSession
     kinds = dict(input_rows.dtypes)

@@ -42,7 +42,7 @@ _SAMPLE, _MOST_SHOWN = 5, 60
 
 def main() -> None:
     """Run the program."""
-    run(common_parser("Find the keys of results that late records change."), work)
+    run(common_parser("Find the keys whose results change because of late records."), work)
 
 
 def common_parser(about: str) -> argparse.ArgumentParser:
@@ -184,11 +184,12 @@ def built_touch(
     rows = getattr(query, "rows", query)
     if late.reads == 0:
         raise CaptureError(
-            f"--input: the function doesn't read topic {late.input}. Pass a topic that it reads"
+            f"--input: the function doesn't read topic {late.input}. Pass an input topic of the "
+            "function"
         )
     if joins_itself(rows):
         raise CaptureError(
-            f"the query joins {late.input} with itself, so Headgate can't find the touched "
+            f"the query joins {late.input} with itself, so Headgate can't find the affected "
             "keys. Use `headgate plan from-scratch`"
         )
     names = [n.strip() for n in given.keys.split(",") if n.strip()]

@@ -46,7 +46,11 @@ def main() -> None:
     parser = common_parser("Replace results that late records change.")
     add = parser.add_argument
     add("--to", required=True, help="Path of the new folder, or jdbc:NAME.TABLE.")
-    add("--touched", metavar="jdbc:NAME.TABLE", help="If --to is a table: table of touched keys.")
+    add(
+        "--touched",
+        metavar="jdbc:NAME.TABLE",
+        help="If --to is a table: empty table for the keys whose results change.",
+    )
     add("--columns", help="Columns of a table in --to, as JSON.")
     run(parser, work)
 

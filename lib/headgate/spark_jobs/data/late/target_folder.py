@@ -59,8 +59,8 @@ class TargetFolder:
         """CaptureError if a result wouldn't fit between the rows that are there."""
         if not self.files():
             raise CaptureError(
-                f"{self.path} has no files. Write all results to it first, for example with "
-                "`headgate plan historical-range`"
+                f"{self.path} has no files. Write all results to this folder first, for example "
+                "with `headgate plan historical-range`"
             )
         reader = like.sparkSession.read.format(self.format).option("mode", "FAILFAST")
         # Columns that only some of the files have would be lost, too.
@@ -70,7 +70,7 @@ class TargetFolder:
         if there.keys() != wanted.keys():
             raise CaptureError(
                 f"{self.path} has the columns {', '.join(there)}, but the results have "
-                f"{', '.join(wanted)}. Pass the folder of these results"
+                f"{', '.join(wanted)}. Pass a folder with results of this query"
             )
         # Of these, Spark guesses the types: from the names of folders, and from text.
         loose = set(wanted) if self.format == "json" else set(self.partitions())
@@ -78,7 +78,7 @@ class TargetFolder:
             if name not in loose and there[name] != kind:
                 raise CaptureError(
                     f"column {name} of {self.path} is {there[name]}, but the results have "
-                    f"{kind}. Pass the folder of these results"
+                    f"{kind}. Pass a folder with results of this query"
                 )
 
     def facts(self, touch: Any) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def read_folder(text: str) -> TargetFolder:
     if kind not in FORMATS or not path:
         known = ", ".join(FORMATS)
         raise CaptureError(
-            f"--target: expected jdbc:NAME.TABLE, or FORMAT:PATH with {known}, found {text!r}"
+            f"--target: expected jdbc:NAME.TABLE or FORMAT:PATH (formats: {known}), found {text!r}"
         )
     if not Path(path).is_dir():
         raise CaptureError(f"--target: folder {path} not found. Check the path")

@@ -203,7 +203,7 @@ def _rebuilt(node: Any, jvm: Any) -> Any:
         return node
     if kind not in _PASSES:
         raise CaptureError(
-            f"the query has a {kind} after an aggregation, so Headgate can't find the touched "
+            f"the query has a {kind} after an aggregation, so Headgate can't find the affected "
             "keys. Use `headgate plan from-scratch`"
         )
     children = [_rebuilt(child, jvm) for child in elements(node.children())]
