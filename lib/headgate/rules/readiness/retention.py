@@ -35,8 +35,9 @@ _SHORT_MS = 2 * 86_400_000
 
 _FIND_THE_RECORDS = (
     "Raise the topic's retention first. If you have a copy of the deleted records (archive, "
-    "mirror), write the copy to the topic. Then set the offsets of a consumer group to the "
-    "earliest offset, or start a Spark query once with failOnDataLoss=false."
+    "mirror), write the copy to the topic. Then let the pipeline continue at the earliest offset. "
+    "Consumer group or Kafka Streams: set the group's offsets to earliest. Spark: start the query "
+    "once with failOnDataLoss=false."
 )
 
 

@@ -64,8 +64,8 @@ def safety_check_disabled(s: Subject) -> Iterator[Problem]:
             )
 
 
-_SET_THEM_ONLY = "Set these settings to these values in the query's own code, and nowhere else."
-_DOES_THE_QUERY = "Are these settings set in the query's own code, or only on its cluster?"
+_SET_THEM_ONLY = "Set the listed values in the query's own code, and nowhere else."
+_DOES_THE_QUERY = "Does the query's own code set these values, or only the cluster's configuration?"
 
 
 @rule(
@@ -190,8 +190,8 @@ _SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
 @rule(
     "RDY044",
     (
-        "Spark documentation: configuration, speculation; otherwise a recommendation of Headgate, "
-        "not measured"
+        "Spark documentation: configuration, speculation; the rest is a recommendation of "
+        "Headgate, not measured"
     ),
     Engine.SPARK,
     remedies=(_SET_FALSE_FOR,),

@@ -25,14 +25,14 @@ _BY_KIND = {
     OperatorKind.DEDUPLICATE: (
         (
             "Use dropDuplicatesWithinWatermark, or add the watermarked column to the keys. Both "
-            "need a new checkpoint. Adding only a watermark removes no state."
+            "need a new checkpoint. If you add only a watermark, Spark removes no state."
         ),
         False,
     ),
     OperatorKind.STREAM_JOIN: (
         (
             "Set a watermark on both sides, and a join condition with a lower and an upper bound "
-            "of event time. `headgate diff` shows whether the stored columns stay the same."
+            "of event time. `headgate diff` shows whether the query can keep its checkpoint."
         ),
         None,
     ),
@@ -198,8 +198,8 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IN_THE_QUERYS = (
-    f"Set {PARTITIONS} to {{number}} in the query's own code, so that no machine and no "
-    "cluster default can change it."
+    f"Set {PARTITIONS} to {{number}} in the query's own code. Then the defaults of another "
+    "machine or cluster can't change it."
 )
 
 
@@ -207,8 +207,8 @@ _SET_IN_THE_QUERYS = (
 def state_partitions_not_recorded(s: Subject) -> Iterator[Problem]:
     """With offset log format 2, a query's first run doesn't record its number of state partitions.
 
-    A restart with fewer shuffle partitions silently loses keys. A restart with more fails, and
-    afterwards the old version fails, too.
+    A restart with fewer shuffle partitions silently loses keys. A restart with more partitions
+    fails. Afterwards, the old version fails, too.
     """
     stored = stored_partitions(s.version)
     second = s.version.offset_log_version == 2 or s.setting(OFFSET_LOG) == "2"
