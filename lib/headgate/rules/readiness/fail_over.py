@@ -48,8 +48,8 @@ def no_standby(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH if takes >= LONG_MS else Severity.MEDIUM,
             location=largest.node,
             what=(
-                f"The changelogs total {size(total)}, and no store has a standby replica. Restoring "
-                f"all stores takes about {span(takes)}, if Kafka Streams restores "
+                f"The changelogs total {size(total)}, and no store has a standby replica. "
+                f"Restoring all stores takes about {span(takes)}, if Kafka Streams restores "
                 f"{size(RESTORED_A_SECOND)} per second (assumption: one thread, brokers nearby)."
             ),
             remedy=_SET_AND_RUN,

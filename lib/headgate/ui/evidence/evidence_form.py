@@ -48,8 +48,9 @@ HINTS = {
     "`headgate capture`, or a zipped folder. Several files form one version.",
     How.FOLDER: "Upload a checkpoint, a rolling event log, or several files of one version.",
     How.ADDRESS: "Address of a Spark UI or History Server, such as `http://driver:4040`. "
-    "In headgate.toml, `evidence` of a pipeline must list this address, or `allowed_hosts` of "
-    "[console] its host. Or choose a checkpoint or other evidence that is registered there.",
+    "headgate.toml must allow this address: add the address to `evidence` of a pipeline, or add "
+    "its host to `allowed_hosts` of [console]. Or choose a checkpoint or other evidence from "
+    "headgate.toml.",
 }
 PLACEHOLDER = (
     "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"

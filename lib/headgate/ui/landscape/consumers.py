@@ -22,7 +22,7 @@ KINDS = {
     "streams": "Streams group", "unknown": "Group",
 }  # fmt: skip
 FEW = 12
-"""Rows that fit into any window; more rows scroll."""
+"""Maximum number of rows that fit into any window. Longer tables scroll."""
 SOURCES = {"group": "committed offsets", "checkpoint": "checkpoint", "progress": "progress"}
 STATES = {
     PositionState.OK: "in range",
@@ -139,8 +139,9 @@ def _sentence(consumer: Consumer) -> str:
     location = f"{consumer.name} on {consumer.topic}"
     if consumer.lost:
         return (
-            f"{location}: Kafka deleted unread records ({exact(consumer.lost)} offsets). Increase "
-            "the topic's retention. If you have a copy of the records, write the copy to the topic."
+            f"{location}: Kafka deleted unread records "
+            f"({plural(consumer.lost, 'offset', exact(consumer.lost))}). Increase the topic's "
+            "retention. If you have a copy of the records, write the copy to the topic."
         )
     said = (
         f"{location}: the position is after the latest offset. Probably, the topic was recreated "

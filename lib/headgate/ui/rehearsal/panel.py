@@ -24,7 +24,7 @@ from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
 from headgate.usecases.rehearsal.twin_spark import TwinRun
 
 _WHAT_OF_STREAMS = (
-    "Tests whether Kafka Streams resumes with the new version. The command starts the new jar on "
+    "Tests whether Kafka Streams resumes with the new version. This command starts the new jar on "
     "a separate broker, with a copy of the state directory and the topics. Run the command in a "
     "shell, because the console doesn't start jars. Headgate only reads your cluster and the "
     "original state directory."

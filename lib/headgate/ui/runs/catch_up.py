@@ -96,8 +96,9 @@ def _look(context: Context, detail: RunDetail) -> None:
     if last is None:
         st.html(
             markup.quiet(
-                "The progress is unknown: bootstrap_servers under [kafka] is not set in "
-                "headgate.toml, or Headgate can't read the pipeline's position."
+                "The progress is unknown, because Headgate can't read the pipeline's offsets. "
+                "Check that headgate.toml has the pipeline, and bootstrap_servers under [kafka]. "
+                "Then run `headgate doctor`."
             )
         )
         return
