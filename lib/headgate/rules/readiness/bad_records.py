@@ -69,7 +69,7 @@ def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
     """One record that can't be deserialized or processed stops its stream thread.
 
     The record's partition moves to the next thread, which stops too, until the application is down.
-    The application stays down until somebody moves the group's offset past the record.
+    The application remains down until somebody moves the group's offset past the record.
     """
     names = [
         f"{key}={name}"

@@ -211,10 +211,10 @@ def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
 
 
 _FOR_SUCH_A_RELEASE = (
-    "Before you start a version with another topology, stop all instances. Start the new version "
-    "once with group.protocol=classic, then switch back to streams. Instead, you can save the "
-    "offsets of the empty group, delete the group and restore the offsets. `headgate diff` shows "
-    "which versions need one of these."
+    "If a new version changes the topology, stop all instances. Start the new version once with "
+    "group.protocol=classic, then switch back to streams. Instead, you can save the offsets of "
+    "the empty group, delete the group and restore the offsets. `headgate diff` shows which "
+    "versions need this."
 )
 
 

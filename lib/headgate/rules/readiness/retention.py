@@ -45,8 +45,8 @@ _FIND_THE_RECORDS = (
 def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
     """Kafka deleted records before the pipeline read them.
 
-    Spark fails, or skips the records with failOnDataLoss=false. A consumer group continues at the
-    offset that auto.offset.reset sets, mostly unnoticed.
+    Spark fails, or skips the records with failOnDataLoss=false. A consumer group silently continues
+    at the offset that auto.offset.reset sets.
     """
     lost = [p for p in _positions(s) if p.state is PositionState.DATA_LOST]
     if lost:

@@ -237,7 +237,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
     """The state has Spark's default number of partitions, and the checkpoint pins it.
 
     Too many partitions make every batch slow and fill the checkpoint with small files. With too
-    few, the query can't use more cores when the data grows.
+    few partitions, the query can't use more cores when the data grows.
     """
     stored = s.version.pinned.get(PARTITIONS)
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
@@ -267,7 +267,7 @@ def scheduled_run_never_ends(s: Subject) -> Iterator[Problem]:
     """A query with trigger availableNow ends once no work is left, but a processing-time timeout
     always leaves work.
 
-    The run processes empty batches forever, and the schedule waits for its end.
+    The run processes empty batches forever, and the schedule waits for the end of the run.
     """
     if not (s.version.trigger or {}).get("availableNow"):
         return
