@@ -18,8 +18,8 @@ from headgate.rules.spark.facts.cluster_offsets import are_current, too_old
 from headgate.text.numbers import plural
 
 _KEEP = (
-    "Start the pipeline before its committed offsets expire. Or save them now, so that you can "
-    "restore them: kafka-consumer-groups --group GROUP --all-topics --reset-offsets --to-current "
+    "Start the pipeline before its committed offsets expire. Or save the offsets now, to restore "
+    "them later: kafka-consumer-groups --group GROUP --all-topics --reset-offsets --to-current "
     "--export. Without --execute, this command changes nothing."
 )
 

@@ -56,7 +56,7 @@ def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
 _WRITE_BY_THE_ROWS_OWN = (
     "Upsert by a key of the rows, or use foreachBatch with an idempotent write. Don't deduplicate "
     "by open(partition, epoch): after a rewind, Spark uses the same epochs for new results, and "
-    "open() skips them."
+    "open() skips these results."
 )
 _DOES_THE_WRITER = "Does the foreach writer upsert by key?"
 

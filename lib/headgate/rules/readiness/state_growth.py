@@ -31,8 +31,8 @@ _BY_KIND = {
     ),
     OperatorKind.STREAM_JOIN: (
         (
-            "Set a watermark on both sides, and a join condition with a lower and an upper bound "
-            "of event time. `headgate diff` shows whether the query can keep its checkpoint."
+            "Set a watermark on both sides. Also set a join condition with a lower and an upper "
+            "bound of event time. `headgate diff` shows whether the query can keep its checkpoint."
         ),
         None,
     ),
@@ -142,8 +142,8 @@ _GIVE_THE_VARIABLES = (
     questions=(_NO_FUNCTION,),
 )
 def state_without_timeout(s: Subject) -> Iterator[Problem]:
-    """Without a timeout, timer or time-to-live, only the function itself removes state, and only
-    for a key that gets a new record.
+    """Without a timeout, timer or time-to-live, only the function itself removes state. Spark calls
+    the function only for keys with new records.
 
     The state of keys without new records remains forever.
     """

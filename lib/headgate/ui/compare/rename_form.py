@@ -57,8 +57,8 @@ def _ask(found: Comparison) -> None:
     if not kinds:
         st.html(
             markup.quiet(
-                "No rename is possible. A rename needs a named source in both versions, or a named "
-                "state store or a named operator in both."
+                "No rename is possible. Both versions need a named node of the same kind: a "
+                "source, a state store or an operator."
             )
         )
         return

@@ -42,8 +42,8 @@ WORDS = {
     How.ADDRESS: "Address",
 }
 HINTS = {
-    How.PASTE: "Paste the output of Spark's `explain` (also from a log), a query plan or query "
-    "progress as JSON, or the output of `Topology#describe()` (Kafka Streams).",
+    How.PASTE: "Spark: paste the output of `explain` (also from a log), or a query plan or query "
+    "progress as JSON. Kafka Streams: paste the output of `Topology#describe()`.",
     How.FILES: "Upload explain text, query plans, query progress, event logs, files from "
     "`headgate capture`, or a zipped folder. Several files form one version.",
     How.FOLDER: "Upload a checkpoint, a rolling event log, or several files of one version.",

@@ -131,8 +131,8 @@ def rollback_words(back: RollbackTrial) -> str:
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
         return (
-            "Headgate tested no repair. A repair removes the new version's batches from the offset "
-            "and commit logs, but the copy has no such batches"
+            "Headgate tested no repair, because the copy has no batches of the new version. A "
+            "repair removes these batches from the offset and commit logs"
         )
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
