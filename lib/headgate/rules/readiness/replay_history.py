@@ -85,7 +85,7 @@ def _limits(topic: Topic) -> str:
     keeps = (topic.retention_ms or -1) >= 0
     if keeps and topic.retention_ms is not None:
         return f"The topic {topic.name} keeps records for {span(topic.retention_ms)}."
-    return f"The topic {topic.name} keeps {topic.retention_bytes:,} bytes per partition."
+    return f"The topic {topic.name} keeps at most {topic.retention_bytes:,} bytes per partition."
 
 
 def _left(topic: Topic) -> str:

@@ -114,8 +114,8 @@ def _age(position: PartitionLag, s: Subject) -> float | None:
 
 
 _RAISE_ON_THE_BROKERS = (
-    f"Raise {RETENTION} on the brokers above the longest time that you expect the pipeline to "
-    "be stopped. The default is 7 days."
+    f"On the brokers, set {RETENTION} to more than the longest time that the pipeline may be "
+    "stopped. The default is 7 days."
 )
 _SINCE_WHEN_IS_IT_STOPPED = "Since when has the pipeline been stopped?"
 

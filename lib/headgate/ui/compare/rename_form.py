@@ -15,7 +15,7 @@ from headgate.ui.shared.keys import CompareKey, Param
 
 HELP = "Declare that an added node is a removed node under a new name."
 WIDTH = 440
-"""Width in pixels: the ends of generated names distinguish them."""
+"""Width in pixels. Generated names differ only at the end, so they must fit completely."""
 _KINDS = {
     RenameKind.SOURCE: "Source",
     RenameKind.STORE: "State store",

@@ -116,7 +116,7 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
         st.html(
             markup.say(
                 "Headgate has not read the Kafka cluster state. Latest offsets and undeclared "
-                "groups are missing.",
+                "groups are missing. Check bootstrap_servers under [kafka] in headgate.toml.",
                 "unknown",
             )
         )
@@ -144,7 +144,7 @@ def _sentence(consumer: Consumer) -> str:
             "retention. If you have a copy of the records, write the copy to the topic."
         )
     said = (
-        f"{location}: the position is after the latest offset. Probably, the topic was recreated "
+        f"{location}: the position is after the latest offset. The topic was probably recreated "
         "or truncated. Check the topic"
     )
     if not consumer.declared:

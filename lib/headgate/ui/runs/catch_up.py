@@ -73,7 +73,7 @@ EVERY = 3.0
 PATIENCE = 2.0
 """Maximum seconds that an update delays the page: without Kafka, reading takes longer."""
 _KEPT = 10
-"""Number of updates that a rate is computed from: the last half minute."""
+"""Number of updates from which a rate is computed, about half a minute."""
 
 
 def catch_up(context: Context, detail: RunDetail) -> None:

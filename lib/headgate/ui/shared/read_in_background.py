@@ -22,7 +22,7 @@ SMALL = 4 << 20
 COUNTED = 8 << 30
 """Maximum total in bytes. Headgate then stops adding up the sizes of a folder's files."""
 LONGEST = 600
-"""Seconds after which reading is stopped."""
+"""Timeout for reading evidence, in seconds."""
 
 
 def read_apart(

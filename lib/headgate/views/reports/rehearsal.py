@@ -31,7 +31,7 @@ HEADLINES = {
     EngineOutcome.UNKNOWN: "The rehearsal has no result",
 }
 STAGES = {
-    Stage.START: "at the start, before anything was written",
+    Stage.START: "at the start, before Spark wrote anything",
     Stage.BEFORE_OFFSETS: "before a batch was added to the offset log",
     Stage.AFTER_OFFSETS: "in the batch, after Spark added the batch to the offset log",
 }
