@@ -149,9 +149,7 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
     assert not at.exception
     said = shown(at)
     assert "The version selected under After was captured from" in said
-    released = (
-        "The rehearsal ran on Spark 4.0.1. The version selected under After is for Spark 4.2.0."
-    )
+    assert "The rehearsal ran on Spark 4.0.1. The version selected under After is for" in said
     assert "Spark 4.0.1: Resumes" in said and "Outcome of the rules: " in said
     assert "confirms the outcome of the rules." in said
     assert "A rollback works after a repair. The rules expect that the old version runs" in said
