@@ -32,7 +32,7 @@ HEADLINES = {
 }
 STAGES = {
     Stage.START: "at the start, before Spark wrote anything",
-    Stage.BEFORE_OFFSETS: "before a batch was added to the offset log",
+    Stage.BEFORE_OFFSETS: "before Spark added a batch to the offset log",
     Stage.AFTER_OFFSETS: "in the batch, after Spark added the batch to the offset log",
 }
 BATCH_WORDS = {
