@@ -106,7 +106,8 @@ def test_a_comparison_is_shown_with_counts_columns_and_samples(open_page, regist
     at = open_page("compare_output")
     assert not at.exception
     text = shown(at)
-    assert "The outputs differ: 1 missing, 2 extra, 3 different." in text
+    said = "The outputs differ: 1 row missing in B, 2 rows extra in B, 3 rows different."
+    assert said in text
     assert "12,001" in text and "decimal(10,2) in B" in text
     columns, samples = (frame.value for frame in at.dataframe)
     assert columns["different rows"].tolist() == [3, 0]

@@ -79,7 +79,7 @@ def test_a_way_there_and_a_way_back(run):
     assert [line.split()[-1] for line in way[:3]] == [
         "orders", "orders-by-city", "city-revenue-v2",
     ]  # fmt: skip
-    assert "There is no other path." in way
+    assert "This is the only path." in way
     back = run("--path", "city-revenue-v2", "orders").stdout
     assert "No data flows from city-revenue-v2 to orders." in back
     assert "Data flows from orders to city-revenue-v2:" in back

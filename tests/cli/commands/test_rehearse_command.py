@@ -103,5 +103,5 @@ def test_the_words_say_what_was_counted_and_that_the_original_is_unchanged():
     told = dict(facts(VERDICT))
     assert told["Batch 7"] == "3 rows in, 2 rows out (with new rows)"
     assert told["State 0"] == "dedupe default: 4 → 6 rows"
-    assert told["Old version"].startswith("with the same input, 2 rows are equal, 0 only in the")
+    assert told["Old version"].startswith("with the same input: 2 equal rows, 0 only in the")
     assert told["Original"].startswith("unchanged (8 files")

@@ -126,7 +126,7 @@ def test_mermaid_says_which_limits_a_large_graph_exceeds():
     from headgate.model.topology import Edge
 
     wide = ExportGraph("g", GRAPHS["plain topology"].nodes, (Edge("sink", "sink"),) * 501)
-    assert mermaid(wide).startswith("%% 501 edges and ")
+    assert mermaid(wide).startswith("%% This diagram has 501 edges and ")
 
 
 def scenes() -> dict[str, Scene]:

@@ -27,7 +27,7 @@ def test_each_pipeline_is_a_row():
     assert list(chain_rows({"chain": CHAIN})) == [
         ("first", "rewind to batch 7", "exact", SINCE),
         ("billing", "skip to the latest offsets", "approximate or with duplicates", ""),
-        ("audit", "nothing", "duplicates", ""),
+        ("audit", "no change", "duplicates", ""),
     ]
     assert not list(chain_rows({}))
 

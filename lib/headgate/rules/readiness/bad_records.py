@@ -32,7 +32,7 @@ _GUIDE = "Kafka documentation: Configuring a Streams Application"
 
 _SET_AND_NEWER = (
     f"Set {DEAD_LETTERS} to a topic (Kafka Streams 4.2 and newer). LogAndContinue handlers then "
-    "write each skipped record to this topic, with the error and the source offset in its headers. "
+    "write each skipped record to this topic. Its headers contain the error and the source offset. "
     "Before 4.2, write your own handler that does this. Either change needs only a rolling restart."
 )
 
@@ -47,7 +47,10 @@ def bad_records_dropped(s: Subject) -> Iterator[Problem]:
     if names and not s.config(DEAD_LETTERS):
         yield Problem(
             severity=Severity.HIGH,
-            what=f"Bad records are dropped ({', '.join(names)}), and no dead letter queue is set.",
+            what=(
+                f"Kafka Streams skips bad records ({', '.join(names)}). {DEAD_LETTERS} isn't set, "
+                "so no topic keeps them."
+            ),
             remedy=_SET_AND_NEWER,
             keeps_state=True,
         )
@@ -55,9 +58,9 @@ def bad_records_dropped(s: Subject) -> Iterator[Problem]:
 
 _CHOOSE_A_POLICY = (
     "Decide what happens to bad records. To process them later, use a LogAndContinue handler "
-    f"with {DEAD_LETTERS} (4.2 and newer). Or use your own handler that stores the records. If "
-    "Kafka Streams must not skip records by itself, keep the default handler, and practise how to "
-    "move the group's offset past a bad record by hand."
+    f"with {DEAD_LETTERS} (4.2 and newer). Or use your own handler that stores the records. To "
+    "decide about every bad record yourself, keep the default handler. Then practise how to move "
+    "the group's offset past a bad record."
 )
 
 
@@ -66,7 +69,7 @@ def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
     """One record that can't be deserialized or processed stops its stream thread.
 
     The record's partition moves to the next thread, which stops too, until the application is down.
-    The application stays down until somebody moves the group's offset past the record.
+    The application remains down until somebody moves the group's offset past the record.
     """
     names = [
         f"{key}={name}"
@@ -83,9 +86,8 @@ def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
 
 
 _LET_IT_WRITE = (
-    "Before the handler continues, let it write the record to a dead letter topic, with the "
-    f"record's topic, partition and offset. {DEAD_LETTERS} applies only to the built-in handlers "
-    "of Kafka Streams."
+    "In the handler, write each skipped record to a dead letter topic, with the record's topic, "
+    f"partition and offset. {DEAD_LETTERS} applies only to the built-in handlers of Kafka Streams."
 )
 _DOES_THE_HANDLER = "Does the handler store the records that it skips?"
 
@@ -154,7 +156,7 @@ _SET_ABOVE_THE_LONGEST = (
     remedies=(_SET_ABOVE_THE_LONGEST,),
 )
 def short_task_timeout(s: Subject) -> Iterator[Problem]:
-    """If a task gets no answer from the brokers within task.timeout.ms, it fails and stops its
+    """If the brokers don't respond to a task within task.timeout.ms, the task fails and stops its
     thread.
 
     Rolling upgrades of the brokers and network faults may take longer. The state of every stopped

@@ -16,7 +16,9 @@ from headgate.rules.readiness.facts.rule import ReadinessRule
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import too_old
 
-_REGISTERED = "Register a cluster in headgate.toml and use --cluster"
+_REGISTERED = (
+    "Set bootstrap_servers under [kafka] in headgate.toml. On the command line, also pass --cluster"
+)
 
 
 def not_seen(s: Subject) -> tuple[str, ...]:
@@ -98,7 +100,8 @@ def _streams(s: Subject) -> Iterator[str]:
         elif s.app.stores and s.cluster is not None and not _sized(s):
             yield (
                 "Not checked: how long stores take to restore. Headgate couldn't read the sizes "
-                "of their changelogs."
+                "of the changelogs. This needs the jars of Kafka's Java client (`make setup`) and "
+                "the ACL Describe on the cluster."
             )
     yield from _kafka(
         s, "history of the input topics, consumer lag, sizes of stores, expiry of committed offsets"
@@ -116,7 +119,7 @@ def _kafka(s: Subject, what: str) -> Iterator[str]:
     elif not s.cluster.broker_settings and s.version.engine is not Engine.SPARK:
         yield (
             "Not checked: when committed offsets expire. Headgate couldn't read the brokers' "
-            "settings."
+            "settings. This needs the ACL DescribeConfigs on the cluster."
         )
 
 

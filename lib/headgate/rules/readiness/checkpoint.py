@@ -82,8 +82,8 @@ def is_local(place: str, version: Version) -> bool:
 @rule(
     "RDY032",
     (
-        "measured on Spark 4.2.0 (file sink's log); otherwise a recommendation of Headgate, not "
-        "measured"
+        "measured on Spark 4.2.0 (log of the file sink); the rest is a recommendation of Headgate, "
+        "not measured"
     ),
     Engine.SPARK,
     remedies=(_MOVE,),

@@ -48,10 +48,9 @@ def no_standby(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH if takes >= LONG_MS else Severity.MEDIUM,
             location=largest.node,
             what=(
-                f"The changelogs of the stores total {size(total)}, and no store has a standby "
-                f"replica. Restoring all of them takes about {span(takes)} at "
-                f"{size(RESTORED_A_SECOND)} per second (Headgate's assumption: one thread, "
-                "brokers nearby)."
+                f"The changelogs total {size(total)}, and no store has a standby replica. "
+                f"Restoring all stores takes about {span(takes)}, if Kafka Streams restores "
+                f"{size(RESTORED_A_SECOND)} per second (assumption: one thread, brokers nearby)."
             ),
             remedy=_SET_AND_RUN,
             keeps_state=True,
@@ -125,8 +124,8 @@ def single_replica(s: Subject) -> Iterator[Problem]:
 
 _SET_EXACTLY_ONCE = (
     f"Set {_GUARANTEE}=exactly_once_v2 in a rolling restart, which keeps the state (measured "
-    "on 4.3.1). Set isolation.level=read_committed in the consumers. After an unclean stop, "
-    "Kafka Streams restores the stores from their changelogs."
+    "on 4.3.1). Set isolation.level=read_committed in the consumers of the output topics. After "
+    "an unclean stop, Kafka Streams restores the stores from their changelogs."
 )
 _DOES_A_RECORD = "Do consumers tolerate duplicates and results that count some records twice?"
 
@@ -139,10 +138,10 @@ _DOES_A_RECORD = "Do consumers tolerate duplicates and results that count some r
     questions=(_DOES_A_RECORD,),
 )
 def records_counted_twice(s: Subject) -> Iterator[Problem]:
-    """After a crash the application reprocesses the records since the last commit, which its state
-    may already include.
+    """After a crash, the application reprocesses the records since its last commit. The state may
+    already include these records.
 
-    Sums and counts then include these records twice, and outputs get duplicates.
+    Sums and counts then include the records twice, and outputs get duplicates.
     """
     if s.app.stores and s.config(_GUARANTEE, "at_least_once") == "at_least_once":
         yield Problem(
@@ -213,9 +212,9 @@ def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
 
 _FOR_SUCH_A_RELEASE = (
     "If a new version changes the topology, stop all instances. Start the new version once with "
-    "group.protocol=classic, then switch back to streams. Or, if the group is empty, save its "
-    "offsets, delete the group and restore the offsets. `headgate diff` shows which versions need "
-    "this."
+    "group.protocol=classic, then switch back to streams. Instead, you can save the offsets of "
+    "the empty group, delete the group and restore the offsets. `headgate diff` shows which "
+    "versions need this."
 )
 
 
@@ -226,10 +225,10 @@ _FOR_SUCH_A_RELEASE = (
     remedies=(_FOR_SUCH_A_RELEASE,),
 )
 def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
-    """With the streams protocol, the broker stores a group's topology and accepts no other.
+    """With the streams protocol, the broker stores a group's topology and rejects any other.
 
-    A new version may change input topics, or names, partition counts or settings of internal
-    topics. It then fails to start, even if all instances were stopped.
+    A new version fails to start if it changes the input topics, or the name, partition count or
+    settings of an internal topic. Stopping all instances first doesn't help.
     """
     if s.app.protocol == "streams":
         yield Problem(

@@ -45,9 +45,9 @@ _ = f"{{how}} {_TOGETHER}"
 def unnamed_store(s: Subject) -> Iterator[Problem]:
     """The store has a generated name, which contains the operator's number.
 
-    If an operator before it is added or removed, the number shifts. The store then starts empty and
-    its changelog remains unused, or the store restores the changelog of another store. No error is
-    reported.
+    If you add or remove an earlier operator, the number shifts. The store then starts empty and
+    its changelog remains unused, or the store restores the changelog of another store. Kafka
+    Streams reports no error.
     """
     for store in s.app.stores:
         # A store that is restored from its source topic finds its rows under any name.
@@ -104,8 +104,8 @@ def _repartition(found: Repartition) -> Problem:
         how = (
             f'For a grouping, keep the topic by setting its current name: Grouped.as("{base}"). '
             f'For repartition(), use Repartitioned.as("{base}"). For an aggregation, also set the '
-            "current name of its store with Materialized.as. A join can't keep the topic: stop "
-            "the producers, let the application process all records in the old topic, and then "
+            "current name of its store with Materialized.as. A join can't keep the topic. Stop "
+            "the producers and let the application process all records in the old topic. Then "
             "set Joined.as or StreamJoined.withName."
         )
     return Problem(
@@ -153,8 +153,8 @@ _START_A_NEW = (
 
 @rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
 def source_names_without_effect(s: Subject) -> Iterator[Problem]:
-    """Spark uses source names only if the checkpoint's first run used them. That needs a name for
-    every source, source evolution and offset log format 2.
+    """Spark uses source names only if the checkpoint's first run used them. That needs source
+    evolution, offset log format 2, and a name for every source.
 
     Otherwise Spark keeps offsets by position. If you then reorder named sources, their offsets are
     swapped.

@@ -17,14 +17,14 @@ _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 
 _COMPACT_THE_CHANGELOG = (
-    "Set cleanup.policy=compact on the changelog with kafka-configs. This doesn't bring back "
-    "records that Kafka has already deleted. Before an instance next restores its state from the "
-    "changelog, compare the state with the input topics, or rebuild it with `headgate plan "
-    "from-scratch`."
+    "Set cleanup.policy=compact on the changelog with kafka-configs. Records that Kafka has "
+    "already deleted remain lost. Before an instance next restores its state from the changelog, "
+    "compare the state with the input topics. If the state is incomplete, rebuild it with "
+    "`headgate plan from-scratch`."
 )
 _KEEP_ALL_RECORDS = (
-    "Set retention.ms=-1 on the repartition topic with kafka-configs. If records were deleted "
-    "before they were read, reprocess the input topics with `headgate plan from-point`."
+    "Set retention.ms=-1 on the repartition topic with kafka-configs. If Kafka has already deleted "
+    "unread records, reprocess the input topics with `headgate plan from-point`."
 )
 
 
@@ -76,9 +76,9 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
 
 
 _IF_WINDOWS_AND_GRACE = (
-    "Compare each window plus its grace period with what its changelog covers. If the changelog "
-    "covers less, raise its retention.ms with kafka-configs before the next restoration. Repeat "
-    "this for every version that makes a window or grace period longer."
+    "Compare each window plus its grace period with the time that its changelog covers. If the "
+    "changelog covers less, raise its retention.ms with kafka-configs before the next restoration. "
+    "Repeat this for every version that makes a window or grace period longer."
 )
 _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 

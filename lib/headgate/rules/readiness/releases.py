@@ -30,9 +30,9 @@ _LEAKING = {(4, 1, 0): "KAFKA-19748, fixed in 4.1.1", (4, 3, 0): "KAFKA-20616, f
 
 
 _COPY_THE_CHECKPOINT = (
-    "Rehearse the newer release on a copy of the checkpoint (`headgate rehearse`). Keep a copy "
-    "for a rollback, because the old release may fail on the new release's files. Your vendor may "
-    "support the old release for longer."
+    "Rehearse the newer release on a copy of the checkpoint (`headgate rehearse`). Before the "
+    "upgrade, copy the checkpoint for a rollback: the old release may fail on files of the new "
+    "release. Your vendor may support the old release for longer."
 )
 
 

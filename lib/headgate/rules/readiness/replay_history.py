@@ -85,7 +85,7 @@ def _limits(topic: Topic) -> str:
     keeps = (topic.retention_ms or -1) >= 0
     if keeps and topic.retention_ms is not None:
         return f"The topic {topic.name} keeps records for {span(topic.retention_ms)}."
-    return f"The topic {topic.name} keeps {topic.retention_bytes:,} bytes per partition."
+    return f"The topic {topic.name} keeps at most {topic.retention_bytes:,} bytes per partition."
 
 
 def _left(topic: Topic) -> str:
@@ -152,10 +152,7 @@ def compacted_input(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.MEDIUM,
                 location=node,
-                what=(
-                    f"The topic {name} is compacted, and the pipeline's state is built from its "
-                    "records."
-                ),
+                what=f"The pipeline builds its state from the compacted topic {name}.",
                 remedy=_READ_IT_AS,
                 keeps_state=False,
                 question=_DOES_THE_RESULT,
@@ -196,8 +193,8 @@ _IS_THIS_THE_CLUSTER = (
 def input_topic_missing(s: Subject) -> Iterator[Problem]:
     """An input topic doesn't exist on the cluster.
 
-    The next start fails, or waits until the topic exists. A recreated topic of that name has other
-    records, or none.
+    The next start fails, or waits until the topic exists. A recreated topic with the same name
+    has other records, or none.
     """
     if s.cluster is None or not s.cluster.topics:
         return
@@ -206,7 +203,7 @@ def input_topic_missing(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             location=next(iter(missing.values())),
-            what=f"These input topics don't exist on the cluster: {some(list(missing))}.",
+            what=f"Input topics that don't exist on the cluster: {some(list(missing))}.",
             remedy=_CHECK_WHETHER_IT_WAS,
             keeps_state=True,
             question=_IS_THIS_THE_CLUSTER,

@@ -18,8 +18,8 @@ from headgate.rules.spark.facts.cluster_offsets import are_current, too_old
 from headgate.text.numbers import plural
 
 _KEEP = (
-    "Start the pipeline before its committed offsets expire. Or save them now, so that you can "
-    "restore them: kafka-consumer-groups --group GROUP --all-topics --reset-offsets --to-current "
+    "Start the pipeline before its committed offsets expire. Or save the offsets now, to restore "
+    "them later: kafka-consumer-groups --group GROUP --all-topics --reset-offsets --to-current "
     "--export. Without --execute, this command changes nothing."
 )
 
@@ -35,8 +35,9 @@ _SHORT_MS = 2 * 86_400_000
 
 _FIND_THE_RECORDS = (
     "Raise the topic's retention first. If you have a copy of the deleted records (archive, "
-    "mirror), write the copy to the topic. Then set the offsets of a consumer group to the "
-    "earliest offset, or start a Spark query once with failOnDataLoss=false."
+    "mirror), write the copy to the topic. Then let the pipeline continue at the earliest offset. "
+    "Consumer group or Kafka Streams: set the group's offsets to earliest. Spark: start the query "
+    "once with failOnDataLoss=false."
 )
 
 
@@ -44,8 +45,8 @@ _FIND_THE_RECORDS = (
 def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
     """Kafka deleted records before the pipeline read them.
 
-    Spark fails, or skips the records with failOnDataLoss=false. A consumer group continues at the
-    offset that auto.offset.reset sets, mostly unnoticed.
+    Spark fails, or skips the records with failOnDataLoss=false. A consumer group silently continues
+    at the offset that auto.offset.reset sets.
     """
     lost = [p for p in _positions(s) if p.state is PositionState.DATA_LOST]
     if lost:
@@ -113,8 +114,8 @@ def _age(position: PartitionLag, s: Subject) -> float | None:
 
 
 _RAISE_ON_THE_BROKERS = (
-    f"Raise {RETENTION} on the brokers above the longest time that you expect the pipeline to "
-    "be stopped. The default is 7 days."
+    f"On the brokers, set {RETENTION} to more than the longest time that the pipeline may be "
+    "stopped. The default is 7 days."
 )
 _SINCE_WHEN_IS_IT_STOPPED = "Since when has the pipeline been stopped?"
 

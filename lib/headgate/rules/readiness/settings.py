@@ -64,8 +64,8 @@ def safety_check_disabled(s: Subject) -> Iterator[Problem]:
             )
 
 
-_SET_THEM_ONLY = "Set these settings to these values in the query's own code, and nowhere else."
-_DOES_THE_QUERY = "Are these settings set in the query's own code, or only on its cluster?"
+_SET_THEM_ONLY = "Set the listed values in the query's own code, and nowhere else."
+_DOES_THE_QUERY = "Does the query's own code set these values, or only the cluster's configuration?"
 
 
 @rule(
@@ -96,8 +96,8 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IN_THE_QUERYS = (
-    f"In the query's own code, set {TIME_ZONE} to the time zone that the query has used so far, "
-    "even if it is UTC."
+    f"Set {TIME_ZONE} in the query's own code, even if the time zone is UTC. Use the time zone "
+    "that the query has used so far."
 )
 
 
@@ -190,8 +190,8 @@ _SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
 @rule(
     "RDY044",
     (
-        "Spark documentation: configuration, speculation; otherwise a recommendation of Headgate, "
-        "not measured"
+        "Spark documentation: configuration, speculation; the rest is a recommendation of "
+        "Headgate, not measured"
     ),
     Engine.SPARK,
     remedies=(_SET_FALSE_FOR,),
@@ -199,7 +199,7 @@ _SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
 def speculation(s: Subject) -> Iterator[Problem]:
     """With speculation, Spark may run two copies of a slow task at once.
 
-    Files are committed once, but records that a task sends to Kafka or to a service are sent twice.
+    Spark commits each file once, but both copies send their records to Kafka or to a service.
     """
     sink = s.version.sink
     if (s.setting(_SPECULATION) or "").lower() == "true" and sink and sink.traits.writes_in_tasks:

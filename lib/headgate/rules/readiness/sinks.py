@@ -15,12 +15,12 @@ _GUIDE = "Spark documentation: Structured Streaming programming guide"
 
 _WRITE_BY_THE_ROWS = (
     "Upsert by a key of the rows. If the function records batchIds, store them with the "
-    "query's id. Remove the stored batchIds whenever the query is rewound or gets a new "
+    "query's id. Remove the stored batchIds whenever you rewind the query or start it with a new "
     "checkpoint."
 )
 _DOES_THE_FUNCTION = (
-    "Does the function upsert by key? Or does it skip batches if it has already written their "
-    "batchId?"
+    "Does the function upsert by key? Or does it record batchIds, and skip a batch with a "
+    "recorded batchId?"
 )
 
 
@@ -32,11 +32,11 @@ _DOES_THE_FUNCTION = (
     questions=(_DOES_THE_FUNCTION,),
 )
 def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
-    """A foreachBatch function may skip a batch if it has already written the batch's batchId. This
+    """A foreachBatch function may record batchIds, and skip a batch with a recorded batchId. This
     works if Spark repeats a batch after a failure.
 
     After a rewind, or with a new checkpoint, the same batchIds belong to different rows. The
-    function skips those rows, and they are lost.
+    function skips these rows, so they are lost.
     """
     sink = s.version.sink
     if sink and sink.format == "foreachBatch":
@@ -56,7 +56,7 @@ def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
 _WRITE_BY_THE_ROWS_OWN = (
     "Upsert by a key of the rows, or use foreachBatch with an idempotent write. Don't deduplicate "
     "by open(partition, epoch): after a rewind, Spark uses the same epochs for new results, and "
-    "open() skips them."
+    "open() skips these results."
 )
 _DOES_THE_WRITER = "Does the foreach writer upsert by key?"
 

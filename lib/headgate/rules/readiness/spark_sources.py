@@ -20,8 +20,8 @@ _LIMITS = {
 
 _REMOVE_THE_OPTION = (
     "Remove failOnDataLoss=false. The checkpoint doesn't record the option, so the default "
-    "(true) applies from the next start. To accept a known loss, set it to false for only one "
-    "start."
+    "(true) applies from the next start. To accept a known loss, set the option to false for only "
+    "one start."
 )
 
 

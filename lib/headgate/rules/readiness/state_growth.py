@@ -25,14 +25,14 @@ _BY_KIND = {
     OperatorKind.DEDUPLICATE: (
         (
             "Use dropDuplicatesWithinWatermark, or add the watermarked column to the keys. Both "
-            "need a new checkpoint. Adding only a watermark removes no state."
+            "need a new checkpoint. If you add only a watermark, Spark removes no state."
         ),
         False,
     ),
     OperatorKind.STREAM_JOIN: (
         (
-            "Set a watermark on both sides, and a join condition with a lower and an upper bound "
-            "of event time. `headgate diff` shows whether the stored columns stay the same."
+            "Set a watermark on both sides. Also set a join condition with a lower and an upper "
+            "bound of event time. `headgate diff` shows whether the query can keep its checkpoint."
         ),
         None,
     ),
@@ -142,8 +142,8 @@ _GIVE_THE_VARIABLES = (
     questions=(_NO_FUNCTION,),
 )
 def state_without_timeout(s: Subject) -> Iterator[Problem]:
-    """Without a timeout, timer or time-to-live, only the function itself removes state, and only
-    for a key that gets a new record.
+    """Without a timeout, timer or time-to-live, only the function itself removes state. Spark calls
+    the function only for keys with new records.
 
     The state of keys without new records remains forever.
     """
@@ -198,8 +198,8 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IN_THE_QUERYS = (
-    f"Set {PARTITIONS} to {{number}} in the query's own code, so that no machine and no "
-    "cluster default can change it."
+    f"Set {PARTITIONS} to {{number}} in the query's own code. Then the defaults of another "
+    "machine or cluster can't change it."
 )
 
 
@@ -207,8 +207,8 @@ _SET_IN_THE_QUERYS = (
 def state_partitions_not_recorded(s: Subject) -> Iterator[Problem]:
     """With offset log format 2, a query's first run doesn't record its number of state partitions.
 
-    A restart with fewer shuffle partitions silently loses keys. A restart with more fails, and
-    afterwards the old version fails, too.
+    A restart with fewer shuffle partitions silently loses keys. A restart with more partitions
+    fails. Afterwards, the old version fails, too.
     """
     stored = stored_partitions(s.version)
     second = s.version.offset_log_version == 2 or s.setting(OFFSET_LOG) == "2"
@@ -237,7 +237,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
     """The state has Spark's default number of partitions, and the checkpoint pins it.
 
     Too many partitions make every batch slow and fill the checkpoint with small files. With too
-    few, the query can't use more cores when the data grows.
+    few partitions, the query can't use more cores when the data grows.
     """
     stored = s.version.pinned.get(PARTITIONS)
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
@@ -267,7 +267,7 @@ def scheduled_run_never_ends(s: Subject) -> Iterator[Problem]:
     """A query with trigger availableNow ends once no work is left, but a processing-time timeout
     always leaves work.
 
-    The run processes empty batches forever, and the schedule waits for its end.
+    The run processes empty batches forever, and the schedule waits for the end of the run.
     """
     if not (s.version.trigger or {}).get("availableNow"):
         return

@@ -33,7 +33,7 @@ from headgate.views.scene.comparison import BY_OUTCOME
 from headgate.views.scene.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
 
 BAD = frozenset(BY_OUTCOME.values())
-"""Statuses that a node has from a finding: the finding's card shows them."""
+"""Statuses of nodes with a finding. The card of the finding shows the status."""
 
 
 @dataclass(frozen=True, slots=True)

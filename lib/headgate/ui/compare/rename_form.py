@@ -15,7 +15,7 @@ from headgate.ui.shared.keys import CompareKey, Param
 
 HELP = "Declare that an added node is a removed node under a new name."
 WIDTH = 440
-"""Width in pixels: the ends of generated names distinguish them."""
+"""Width in pixels. Generated names differ only at the end, so they must fit completely."""
 _KINDS = {
     RenameKind.SOURCE: "Source",
     RenameKind.STORE: "State store",
@@ -57,8 +57,8 @@ def _ask(found: Comparison) -> None:
     if not kinds:
         st.html(
             markup.quiet(
-                "No rename is possible. A rename needs a named source in both versions, or a named "
-                "state store or a named operator in both."
+                "No rename is possible. Both versions need a named node of the same kind: a "
+                "source, a state store or an operator."
             )
         )
         return

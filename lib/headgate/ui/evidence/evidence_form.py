@@ -42,14 +42,15 @@ WORDS = {
     How.ADDRESS: "Address",
 }
 HINTS = {
-    How.PASTE: "Paste the output of Spark's `explain` (also from a log), a query plan or query "
-    "progress as JSON, or the output of `Topology#describe()` (Kafka Streams).",
+    How.PASTE: "Spark: paste the output of `explain` (also from a log), or a query plan or query "
+    "progress as JSON. Kafka Streams: paste the output of `Topology#describe()`.",
     How.FILES: "Upload explain text, query plans, query progress, event logs, files from "
     "`headgate capture`, or a zipped folder. Several files form one version.",
     How.FOLDER: "Upload a checkpoint, a rolling event log, or several files of one version.",
     How.ADDRESS: "Address of a Spark UI or History Server, such as `http://driver:4040`. "
-    "In headgate.toml, `evidence` of a pipeline must list this address, or `allowed_hosts` of "
-    "[console] its host. Or choose a checkpoint or other evidence that is registered there.",
+    "headgate.toml must allow this address: add the address to `evidence` of a pipeline, or add "
+    "its host to `allowed_hosts` of [console]. Or choose a checkpoint or other evidence from "
+    "headgate.toml.",
 }
 PLACEHOLDER = (
     "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"

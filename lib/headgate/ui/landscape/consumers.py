@@ -22,7 +22,7 @@ KINDS = {
     "streams": "Streams group", "unknown": "Group",
 }  # fmt: skip
 FEW = 12
-"""Rows that fit into any window; more rows scroll."""
+"""Maximum number of rows that fit into any window. Longer tables scroll."""
 SOURCES = {"group": "committed offsets", "checkpoint": "checkpoint", "progress": "progress"}
 STATES = {
     PositionState.OK: "in range",
@@ -116,7 +116,7 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
         st.html(
             markup.say(
                 "Headgate has not read the Kafka cluster state. Latest offsets and undeclared "
-                "groups are missing.",
+                "groups are missing. Check bootstrap_servers under [kafka] in headgate.toml.",
                 "unknown",
             )
         )
@@ -139,11 +139,12 @@ def _sentence(consumer: Consumer) -> str:
     location = f"{consumer.name} on {consumer.topic}"
     if consumer.lost:
         return (
-            f"{location}: Kafka deleted unread records ({exact(consumer.lost)} offsets). Increase "
-            "the topic's retention. If you have a copy of the records, write the copy to the topic."
+            f"{location}: Kafka deleted unread records "
+            f"({plural(consumer.lost, 'offset', exact(consumer.lost))}). Increase the topic's "
+            "retention. If you have a copy of the records, write the copy to the topic."
         )
     said = (
-        f"{location}: the position is after the latest offset. Probably, the topic was recreated "
+        f"{location}: the position is after the latest offset. The topic was probably recreated "
         "or truncated. Check the topic"
     )
     if not consumer.declared:

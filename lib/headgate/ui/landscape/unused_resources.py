@@ -22,7 +22,8 @@ def landscape_loose(landscape: Landscape) -> None:
             st.html(
                 markup.say(
                     "Headgate has not read the Kafka cluster state. This page shows only topics of "
-                    "pipelines: unused topics, groups and sizes are missing.",
+                    "pipelines: unused topics, groups and sizes are missing. Check "
+                    "bootstrap_servers under [kafka] in headgate.toml.",
                     "unknown",
                 )
             )

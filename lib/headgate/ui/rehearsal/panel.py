@@ -24,7 +24,7 @@ from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
 from headgate.usecases.rehearsal.twin_spark import TwinRun
 
 _WHAT_OF_STREAMS = (
-    "Tests whether Kafka Streams resumes with the new version. The command starts the new jar on "
+    "Tests whether Kafka Streams resumes with the new version. This command starts the new jar on "
     "a separate broker, with a copy of the state directory and the topics. Run the command in a "
     "shell, because the console doesn't start jars. Headgate only reads your cluster and the "
     "original state directory."
@@ -157,8 +157,8 @@ def _release_words(rehearsed: str, after: Version | None) -> str:
     if not runs or not rehearsed or _release(runs) == _release(rehearsed):
         return ""
     return markup.say(
-        f"The rehearsal ran on Spark {rehearsed}, but the version under After is for Spark {runs}. "
-        "The result can differ between releases.",
+        f"The rehearsal ran on Spark {rehearsed}. The version selected under After is for Spark "
+        f"{runs}. The result can differ between releases.",
         "unknown",
     )
 
@@ -179,7 +179,7 @@ def _order_words(order: Order, after: Version | None = None) -> str:
     if function in (None, order.after):
         return said
     return said + markup.say(
-        f"The rehearsal ran `{order.after}`, but the version under After was captured from "
+        f"The rehearsal ran `{order.after}`. The version selected under After was captured from "
         f"`{function}`. The result may not apply to that version.",
         "unknown",
     )

@@ -56,7 +56,7 @@ def show_result(found: Rehearsal, checkpoint: str) -> None:
     with ran:
         _table("Rows in and out", list(_batches(engine)))
     with state:
-        _table("State read by Spark's state reader", list(_state(engine)))
+        _table("State, read with Spark's state reader", list(_state(engine)))
     if engine.output is not None:
         _difference(engine.output)
     elif engine.rows:

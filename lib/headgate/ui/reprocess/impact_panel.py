@@ -9,7 +9,7 @@ import streamlit as st
 
 from headgate.reprocess.impact import MEASURED, again, not_undoable
 from headgate.reprocess.plan import UNDO, Plan
-from headgate.text.numbers import NONE, count, duration, exact, size
+from headgate.text.numbers import NONE, count, duration, exact, plural, size
 from headgate.ui.reprocess.dead_letters_panel import dead_letters_panel
 from headgate.ui.shared import markup
 from headgate.views.reports.plan_outputs import what_remains
@@ -53,7 +53,7 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
         yield (
             "Duration",
             _time(impact),
-            f"{count(waits)} records to read" if impact["records"] else "",
+            f"{plural(waits, 'record', count(waits))} to read" if impact["records"] else "",
         )
     if kept := impact.get("snapshot"):
         yield "Snapshot", size(kept["bytes"]), copied_words(kept)

@@ -82,4 +82,4 @@ def _offset(value: int | None) -> str:
 def _by(begin: int | None, end: int | None) -> str:
     if begin is None or end is None:
         return ""
-    return "stays" if begin == end else f"{'+' if end > begin else '−'}{exact(abs(end - begin))}"
+    return "none" if begin == end else f"{'+' if end > begin else '−'}{exact(abs(end - begin))}"

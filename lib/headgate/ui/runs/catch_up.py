@@ -73,7 +73,7 @@ EVERY = 3.0
 PATIENCE = 2.0
 """Maximum seconds that an update delays the page: without Kafka, reading takes longer."""
 _KEPT = 10
-"""Number of updates that a rate is computed from: the last half minute."""
+"""Number of updates from which a rate is computed, about half a minute."""
 
 
 def catch_up(context: Context, detail: RunDetail) -> None:
@@ -96,8 +96,9 @@ def _look(context: Context, detail: RunDetail) -> None:
     if last is None:
         st.html(
             markup.quiet(
-                "The progress is unknown: bootstrap_servers under [kafka] is not set in "
-                "headgate.toml, or Headgate can't read the pipeline's position."
+                "The progress is unknown, because Headgate can't read the pipeline's offsets. "
+                "Check that headgate.toml has the pipeline, and bootstrap_servers under [kafka]. "
+                "Then run `headgate doctor`."
             )
         )
         return

@@ -9,7 +9,7 @@ import streamlit as st
 from headgate.ui.shared.upload import as_uploaded
 
 GIVEN = "given"
-"""Value of the list of versions for pasted or uploaded evidence."""
+"""Entry for pasted or uploaded evidence in the list of versions."""
 
 
 @dataclass(frozen=True, slots=True)

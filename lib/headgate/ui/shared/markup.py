@@ -11,7 +11,7 @@ Rows = Iterable[tuple[str, object]]
 LONG_NAME = 24
 """Maximum length of a fixed-width name that is shown beside its title."""
 WRAPS = (("long", 150), ("longer", 200))
-"""Characters from which a verdict wraps at 1280 and at 1680 pixels."""
+"""Minimum lengths, in characters, of verdicts that wrap at 1280 and at 1680 pixels."""
 
 
 def header(title: str, summary: str = "") -> str:

@@ -21,7 +21,7 @@ from headgate.views.scene.limit_nodes import limits_at
 SCHEMAS = ("key_schema", "value_schema")
 OFFSETS = ("start_offsets", "offsets")
 APART = frozenset((*SCHEMAS, *OFFSETS))
-"""Details that are shown as tables of their own."""
+"""Details that are shown in separate tables."""
 _PLANS = ("explain", "plan-json", "event-log", "watch", "rest", "version", "capture", "describe")
 _STATE = ("checkpoint", "capture", "plan-json", "event-log", "watch", "version")
 _FAR = ("checkpoint", "progress", "event-log", "watch", "version")

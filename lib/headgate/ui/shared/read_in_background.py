@@ -18,11 +18,11 @@ from headgate.errors import EvidenceError, HeadgateError, UnreachableError
 
 T = TypeVar("T")
 SMALL = 4 << 20
-"""Up to this many bytes are read in this process: a separate process takes a second to start."""
+"""Maximum bytes that this process reads. A separate process takes a second to start."""
 COUNTED = 8 << 30
-"""Above this total, the sizes of a folder's files aren't summed further, in bytes."""
+"""Maximum total in bytes. Headgate then stops adding up the sizes of a folder's files."""
 LONGEST = 600
-"""Seconds after which reading is stopped."""
+"""Timeout for reading evidence, in seconds."""
 
 
 def read_apart(

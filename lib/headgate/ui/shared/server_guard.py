@@ -62,7 +62,7 @@ HEADERS = (
 )
 _REFUSED = (
     "The console doesn't accept this host or origin. In .streamlit/config.toml, add the host to "
-    "server.allowedHosts. If the page has another origin, add the origin to "
+    "server.allowedHosts. If the browser's origin differs from the host, add the origin to "
     "server.corsAllowedOrigins.\n"
 )
 _NO_METRICS = "Metrics are off. Set `metrics = true` in [console] of headgate.toml.\n"

@@ -10,7 +10,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
-from headgate.text.numbers import ago, count, duration, exact, short_time, size
+from headgate.text.numbers import ago, count, duration, exact, plural, short_time, size
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.given_evidence import Given
@@ -130,28 +130,33 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
     if arrived or done:
         made.append(("Arrived", f"{rows(sum(arrived))}/s", f"processed {rows(sum(done))}/s"))
     if state:
-        made.append(("State", f"{count(sum(state))} rows", size(sum(memory)) if memory else ""))
+        made.append(("State", _rows(sum(state)), size(sum(memory)) if memory else ""))
     if behind is not None:
         made.append(("Watermark", duration(int(behind * 1000)), "before the batch's start"))
     if lags:
-        left = f"{count(int(sum(lags.values())))} records"
+        unread = int(sum(lags.values()))
+        left = plural(unread, "record", count(unread))
         until = "up to the latest offsets at the batch's start"
         made.append(("Unread after this batch", left, until))
     if late:
-        made.append(("Late rows", f"{count(sum(late))} rows", "dropped, sum of all batches"))
+        made.append(("Late rows", _rows(sum(late)), "dropped, sum of all batches"))
     return made
+
+
+def _rows(number: int) -> str:
+    return plural(number, "row", count(number))
 
 
 def _how(made: Sequence[Chart], batches: Sequence[BatchProgress], restarted: int) -> str:
     """Say what is drawn, and what thinning left out."""
-    said = [f"{exact(len(batches))} batch{'es' if len(batches) != 1 else ''}, times in UTC"]
+    said = [f"{plural(len(batches), 'batch', exact(len(batches)))}, times in UTC"]
     if restarted:
         shown = f", only the last {MOST_RESTARTS} are shown" if restarted > MOST_RESTARTS else ""
         times = "once" if restarted == 1 else f"{restarted} times"
-        said.append(f"the query restarted {times} (dotted lines{shown})")
+        said.append(f"The query restarted {times} (dotted lines{shown})")
     if thin := next((c for c in made if c.is_thinned), None):
         said.append(
-            f"each chart shows about {exact(len(thin.at))} batches: the lowest and highest value "
-            "of each interval, so that spikes stay visible"
+            f"Each chart shows about {exact(len(thin.at))} batches: those with the lowest and the "
+            "highest value of each interval"
         )
-    return "; ".join(said) + ". Drag over a chart to zoom all charts, double-click to zoom out."
+    return ". ".join(said) + ". Drag over a chart to zoom all charts. Double-click to zoom out."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headgate.ui.topology.graph import Chosen
 
 TONES = {Severity.HIGH: "silently_wrong", Severity.MEDIUM: "refuses", Severity.LOW: "no_effect"}
-"""Colours of severities; their signs differ, too."""
+"""Colour of each severity. Each severity also has its own sign."""
 
 
 def readiness_of(context: Context, chosen: Chosen, newest: BatchProgress | None) -> ReadinessReport:

@@ -16,7 +16,7 @@ from headgate.views.scene.colours import PALETTES, Theme
 MOST = 15
 MOST_PARTITIONS = 60
 LOOKS = {"spark": "pipeline", "kafka-streams": "aggregation"}
-"""Colour of a bar by the kind of consumer; groups have the consumers' colour."""
+"""Colour of a bar by kind of consumer. Kinds without an entry have the colour of a group."""
 QUIET = "rgba(128, 138, 156, 0.28)"
 
 

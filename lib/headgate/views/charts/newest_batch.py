@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.model.version import StatefulOperator, Version
-from headgate.text.numbers import count, duration, exact, size
+from headgate.text.numbers import count, duration, exact, plural, size
 from headgate.views.charts.query_progress_series import event_time_lag, lag_by_topic
 
 
@@ -67,7 +67,7 @@ def _operator(found: Newest, operator: StatefulOperator, report: OperatorProgres
     # A join's four stores report as one: the number belongs to the join, not to one of them.
     place = stores[0] if len(stores) == 1 else operator.node
     if place is not None and report.rows_total is not None:
-        found.notes[place] = f"{count(report.rows_total)} rows"
+        found.notes[place] = plural(report.rows_total, "row", count(report.rows_total))
 
 
 def _source_rows(source: SourceProgress, last: BatchProgress) -> Iterator[tuple[str, object]]:
@@ -77,7 +77,8 @@ def _source_rows(source: SourceProgress, last: BatchProgress) -> Iterator[tuple[
     yield "Rows", None if source.input_rows is None else exact(source.input_rows)
     lags = lag_by_topic(BatchProgress(query_id="", run_id="", batch=0, at="", sources=(source,)))
     if lags:
-        yield "Unread after this batch", f"{exact(int(sum(lags.values())))} records"
+        unread = int(sum(lags.values()))
+        yield "Unread after this batch", plural(unread, "record", exact(unread))
     behind = event_time_lag(last)
     if behind is not None:
         yield "Watermark", f"{duration(int(behind * 1000))} before the batch's start"

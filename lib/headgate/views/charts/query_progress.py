@@ -23,7 +23,7 @@ INSTANT = timedelta(milliseconds=1)
 ALONE = timedelta(minutes=1)
 """Time shown before and after a single batch."""
 FEW = 40
-"""Up to this many batches, each is a bar or a dot: a line needs several points."""
+"""Maximum number of batches that are drawn as bars or dots. More batches are drawn as lines."""
 MOST_RESTARTS = 60
 
 

@@ -14,7 +14,7 @@ from headgate.model.progress import BatchProgress
 from headgate.text.numbers import moment
 
 MOST_POINTS = 2_000
-"""A chart with more points is thinned: a screen has about this many columns of pixels."""
+"""Maximum number of points in a chart, about the width of a screen in pixels."""
 MOST_PARTS = 4
 """Maximum number of phases of a batch that are shown; the smallest are combined."""
 _TOTAL = "triggerExecution"

@@ -37,7 +37,7 @@ def graphml(graph: ExportGraph) -> str:
 
 Content = str | bytes
 ROOM = (1600.0, 1000.0)
-"""Width and height in pixels that a picture is laid out for: a page on a screen."""
+"""Width and height in pixels for the layout of a picture, about a page on a screen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ SHAPES: dict[Look, tuple[str, str]] = {
 BOX = ("[", "]")
 LONGEST = 80
 MOST_TEXT, MOST_EDGES = 50_000, 500
-"""Mermaid's own limits (`maxTextSize`, `maxEdges`); a diagram cannot raise them itself."""
+"""Mermaid's default limits (`maxTextSize`, `maxEdges`). A diagram can't raise these limits."""
 _SAFE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
 _WORDS = re.compile(
     "end|graph|flowchart|subgraph|style|class|click|default|classdef|linkstyle|direction"
@@ -42,9 +42,9 @@ def mermaid(graph: ExportGraph) -> str:
     if len(body) <= MOST_TEXT and len(graph.edges) <= MOST_EDGES:
         return body
     return (
-        f"%% {len(graph.edges)} edges and {len(body)} characters exceed Mermaid's defaults "
-        f"({MOST_EDGES} and {MOST_TEXT}). Set maxEdges and maxTextSize in Mermaid's "
-        f"configuration.\n{body}"
+        f"%% This diagram has {len(graph.edges)} edges and {len(body)} characters. Mermaid's "
+        f"defaults allow {MOST_EDGES} edges and {MOST_TEXT} characters. Raise maxEdges and "
+        f"maxTextSize in Mermaid's configuration.\n{body}"
     )
 
 

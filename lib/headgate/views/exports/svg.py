@@ -18,7 +18,7 @@ FONT = (
     '"Source Sans 3", "Source Sans Pro", "Source Sans", "Helvetica Neue", Arial, "Liberation Sans",'
     " sans-serif"
 )
-"""The pages' own font if it is installed; the fallbacks are as narrow, so labels fit."""
+"""The font of the pages, then fallbacks that are as narrow, so that labels fit."""
 
 
 def style(theme: Theme, looks: Iterable[Look]) -> str:

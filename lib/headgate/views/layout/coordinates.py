@@ -10,7 +10,7 @@ from headgate.views.layout.order import middle
 
 SWEEPS = 8
 BOTH_SIDES_FROM = 6
-"""The last sweeps use both neighbouring rows, the first sweeps only one row."""
+"""First sweep that uses both neighbouring rows. Earlier sweeps use only one row."""
 BEND_WEIGHT = 4.0
 
 

@@ -10,7 +10,7 @@ from headgate.views.layout.graph import Link, Rows
 SWEEPS = 12
 TRANSPOSE_ROUNDS = 4
 LARGE = 1500
-"""With more nodes and bends, fewer sweeps are made: waiting is worse than a few crossings."""
+"""Maximum number of nodes and bends for all sweeps. Larger graphs get fewer sweeps."""
 LARGE_SWEEPS = 6
 OUT_OF_LEAN = 2
 """Cost of two nodes in the wrong order, as a number of crossings."""

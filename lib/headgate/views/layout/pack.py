@@ -9,7 +9,7 @@ from headgate.views.layout.arrange import Arrangement, Flow, arrange
 from headgate.views.layout.graph import Join, Point
 
 SEVERAL = 6
-"""More parts than this are put in several rows instead of one long strip."""
+"""Maximum number of parts in one row. More parts are put in several rows."""
 ASPECT = 1.8
 """Approximate ratio of width to height of all rows."""
 

@@ -26,7 +26,7 @@ READABLE = 0.7
 """Below this zoom, only a part of a picture is shown at first, so the picture scores lower."""
 CLIPPED = 0.8
 MANY = 600
-"""With more nodes, only one layout is tried: none is readable as a whole."""
+"""Maximum number of nodes for which several layouts are tried."""
 LONELY_WIDTH = 1100.0
 """Nodes without edges fill rows of at least this width."""
 

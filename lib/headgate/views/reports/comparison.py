@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from headgate.rules.core.report import Finding, Labels, Outcome, Report, Rollback, Upgrade
+from headgate.rules.core.report import (
+    Finding,
+    Labels,
+    Outcome,
+    Report,
+    Rollback,
+    StateEffect,
+    Upgrade,
+)
 from headgate.text.numbers import plural
 from headgate.views.reports.document import Document, Item, Level, Section
 from headgate.views.reports.verdict_line import HEADLINES, verdict
@@ -23,6 +31,15 @@ ROLLBACKS = {
     Rollback.REPAIRABLE: "the old version can be started again after you apply the remedy",
     Rollback.LOST: "the old version can't be started again with this state",
     Rollback.UNKNOWN: "unknown",
+}
+
+
+_STATES = {
+    StateEffect.EXACT: "state kept",
+    StateEffect.MIXED: "state kept, results mixed",
+    StateEffect.REINTERPRETED: "state kept, values interpreted differently",
+    StateEffect.ORPHANED: "state kept on disk, but unused",
+    StateEffect.LOST: "state lost",
 }
 
 
@@ -62,7 +79,7 @@ def _item(
         kind=finding.outcome.word,
         glyph=GLYPHS[finding.outcome],
         word=WORDS[finding.outcome].lower(),
-        notes=(f"state {finding.state_effect.value}",) if finding.state_effect else (),
+        notes=_state_notes(finding.state_effect),
         what=(finding.why,),
         values=(value_text(finding.before), value_text(finding.after)) if has_values else None,
         facts=tuple(_facts(finding, labels)),
@@ -83,6 +100,12 @@ def _item(
             "question": finding.question,
         },
     )
+
+
+def _state_notes(effect: StateEffect | None) -> tuple[str, ...]:
+    """Return what happens to the state, nothing if a finding has no effect on it."""
+    word = _STATES.get(effect) if effect else None
+    return (word,) if word else ()
 
 
 def _todo(finding: Finding) -> str:

@@ -62,7 +62,7 @@ def _blocks(document: Document, rules_url: str | None) -> Iterator[str]:
             yield from map(_plain, section.lines)
     yield from (f"\n> {_plain(warning)}" for warning in document.warnings)
     if document.scope:
-        yield f"\nChecked for {_plain(document.scope)}."
+        yield f"\nChecked: {_plain(document.scope)}."
     for item in items:
         yield _folded(_title(item), "\n".join(_details(item, rules_url)))
     for part in document.parts:

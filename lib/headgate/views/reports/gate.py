@@ -189,7 +189,7 @@ def _why_checked(one: Gated) -> str:
     return f"Reason for the check: {'; '.join(one.reasons).rstrip('.')}"
 
 
-_OLD = {"baseline": "baseline", "running": "running version", "base": "base"}
+_OLD = {"baseline": "baseline", "running": "running version", "base": "code at the base commit"}
 
 
 def _owned(items: tuple[Item, ...], one: Gated) -> Iterator[Item]:

@@ -96,7 +96,7 @@ def store_words(store: StoreRows) -> str:
     """Return what became of a store and its keys."""
     was, now = ("?" if n is None else f"{n:,}" for n in (store.before, store.after))
     if store.fate is StoreFate.LOST:
-        keys = f", {was} keys" if store.before is not None else ""
+        keys = f", {many(store.before, 'key')}" if store.before is not None else ""
         return f"{store.store}: {_FATES[store.fate]}{keys}"
     if store.fate is StoreFate.EMPTY:
         was = "0"

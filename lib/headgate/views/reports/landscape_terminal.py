@@ -48,7 +48,7 @@ def landscape_text(landscape: Landscape) -> RenderableType:
 def path_text(path: Path, start: str, end: str) -> RenderableType:
     """Return the way stop by stop, or why there is none."""
     if path.exists:
-        more = "There are other paths." if path.has_more else "There is no other path."
+        more = "Other paths exist." if path.has_more else "This is the only path."
         return Group(*_steps(path.stops), _line(more))
     none = _line(f"No data flows from {start} to {end}.")
     if not path.back:

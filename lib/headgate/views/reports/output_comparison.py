@@ -37,8 +37,10 @@ def headline(found: OutputComparison) -> str:
     """Return the result as a sentence."""
     if found.equal:
         return f"The outputs are equal: {plural(found.rows_a, 'row')}."
-    parts = ((found.missing, "missing"), (found.extra, "extra"), (found.different, "different"))
-    said = ", ".join(f"{count:,} {word}" for count, word in parts if count)
+    parts = (
+        (found.missing, "missing in B"), (found.extra, "extra in B"), (found.different, "different")
+    )  # fmt: skip
+    said = ", ".join(f"{plural(n, 'row', f'{n:,}')} {word}" for n, word in parts if n)
     return f"The outputs differ: {said}."
 
 

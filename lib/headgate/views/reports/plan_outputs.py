@@ -14,7 +14,7 @@ RUN, BACK = "Outputs", "Outputs after an undo"
 def output_lines(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield name and sentence of each statement about outputs."""
     yield from ((RUN, sentence) for sentence in plan.outputs.run)
-    back = "Undo of this undo" if plan.scenario == UNDO else BACK
+    back = "Outputs after you undo this undo" if plan.scenario == UNDO else BACK
     yield from ((back, sentence) for sentence in plan.outputs.undo)
 
 

@@ -14,9 +14,9 @@ GLYPHS = {Severity.HIGH: "!", Severity.MEDIUM: "▲", Severity.LOW: "·"}
 WORDS = {Severity.HIGH: "High", Severity.MEDIUM: "Medium", Severity.LOW: "Low"}
 _LEVELS = {Severity.HIGH: Level.FAILS, Severity.MEDIUM: Level.WARNING, Severity.LOW: Level.NOTE}
 _KEEPS = {
-    True: "the state is kept",
-    False: "the remedy deletes the state or needs a new checkpoint",
-    None: "Headgate doesn't know whether the state is kept",
+    True: "The remedy keeps the state.",
+    False: "The remedy deletes the state or needs a new checkpoint.",
+    None: "Headgate doesn't know whether the remedy keeps the state.",
 }
 
 
@@ -58,7 +58,7 @@ def _item(found: ReadinessFinding, fail_on: Collection[str]) -> Item:
     told = (
         ("Why", found.why),
         ("Question", found.question),
-        ("Remedy", f"{found.remedy} ({_KEEPS[found.keeps_state]})"),
+        ("Remedy", f"{found.remedy} {_KEEPS[found.keeps_state]}"),
         ("Source", found.source),
     )
     return Item(

@@ -31,18 +31,20 @@ HEADLINES = {
     EngineOutcome.UNKNOWN: "The rehearsal has no result",
 }
 STAGES = {
-    Stage.START: "at the start, before anything was written",
-    Stage.BEFORE_OFFSETS: "before a batch was added to the offset log",
+    Stage.START: "at the start, before Spark wrote anything",
+    Stage.BEFORE_OFFSETS: "before Spark added a batch to the offset log",
     Stage.AFTER_OFFSETS: "in the batch, after Spark added the batch to the offset log",
 }
 BATCH_WORDS = {
     BatchKind.NEW: "with new rows",
     BatchKind.REPEATED: "reprocessed, because the batch was not committed",
-    BatchKind.PINNED: "with the same rows as the other version",
+    BatchKind.PINNED: "with the same offsets as the batch of the other version",
     BatchKind.EMPTY: "without input",
 }
-_NO_ROWS = "loads the state, but no unread rows were left to process"
-_OWN_ENTRY = "Spark read no new rows, so the effect of new rows on the offset log was not tested"
+_NO_ROWS = "loads the state. Headgate found no unread rows, so the old version processed no rows"
+_OWN_ENTRY = (
+    "Spark read no new rows. So Headgate didn't test the offset log entry that a deployment writes"
+)
 
 
 def headline(engine: EngineVerdict) -> str:
@@ -104,8 +106,8 @@ def output_words(output: OutputDifference) -> str:
         said = f"the old version {did}"
         return f"{said}; {output.note}" if output.note else said
     counts = (
-        f"with the same input, {output.equal:,} rows are equal, {output.only_before:,} only in the "
-        f"old output, {output.only_after:,} only in the new output"
+        f"with the same input: {many(output.equal, 'equal row')}, {output.only_before:,} only in "
+        f"the old output, {output.only_after:,} only in the new output"
     )
     return f"{counts}; {output.note}" if output.note else counts
 
@@ -129,8 +131,8 @@ def rollback_words(back: RollbackTrial) -> str:
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
         return (
-            "No repair was tested: the only repair is to remove the new version's batches from the "
-            "offset and commit logs, and the copy has none"
+            "Headgate tested no repair, because the copy has no batches of the new version. A "
+            "repair removes these batches from the offset and commit logs"
         )
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
@@ -143,8 +145,11 @@ def _repaired(back: RollbackTrial) -> str:
             )
             return f"The old version runs after you delete {removed}{again}"
         case EngineOutcome.REFUSES:
-            return f"The old version also fails after {removed} was deleted from the copy"
-    return f"After {removed} was deleted from the copy, the start of the old version had no result"
+            return f"The old version also fails after Headgate deleted {removed} from the copy"
+    return (
+        f"Headgate deleted {removed} from the copy and started the old version again. That start "
+        "had no result"
+    )
 
 
 def original_words(found: Untouched) -> str:

@@ -35,7 +35,7 @@ def rehearsal_text(report: Report, engine: EngineVerdict, judged: Judged) -> Ren
     """Return what `rehearse` prints of a Spark query."""
     rows = [("row", [rehearsal.row_words(row) for row in engine.rows])]
     parts = [
-        _title(rehearsal.headline(engine), engine.outcome, f"spark {engine.spark_version}"),
+        _title(rehearsal.headline(engine), engine.outcome, f"Spark {engine.spark_version}"),
         *(_fact(name, value) for name, value in rehearsal.facts(engine)),
         *_rows(engine, rows),
         _agreement("", judged),
@@ -50,7 +50,7 @@ def streams_rehearsal_text(
 ) -> RenderableType:
     """Return what `rehearse` prints of a Kafka Streams application."""
     lost = {s.store for s in engine.stores if s.fate is StoreFate.LOST}
-    release = f"kafka streams {engine.streams_version or 'of an unknown release'}"
+    release = f"Kafka Streams {engine.streams_version or 'of unknown release'}"
     rows = [("record", engine.rows)] if engine.outcome is EngineOutcome.RESUMES else []
     parts = [
         _title(kafka_streams_rehearsal.headline(engine), engine.outcome, release),

@@ -38,7 +38,7 @@ SENTENCES = {
 def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> Document:
     """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
     older = ", ".join(report.compared)
-    against = f"compared with {older}" if older else "without an older version to compare with"
+    against = f"compared with {older}" if older else "no older version to compare with"
     opinion = {
         True: "The schema registry accepts the new schema.",
         False: "The schema registry rejects the new schema.",

@@ -219,7 +219,7 @@ def _made(verdict: TwinVerdict) -> str:
         made = "sampled and generated"
     return (
         f"{plural(verdict.rows, f'{made} {unit}')} (seed {verdict.seed}), "
-        f"{plural(verdict.rows_out, unit)} of output after the restart, "
+        f"{plural(verdict.rows_out, f'output {unit}')} after the restart, "
         f"{verdict.seconds:.0f} s on {engine}."
     )
 

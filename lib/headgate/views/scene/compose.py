@@ -28,7 +28,7 @@ NARROWEST = 92.0
 EVERYTHING = Lens()
 PILLS = frozenset({Look.TOPIC, Look.REPARTITION})
 BOLDER = 1.08
-"""Factor by which a bold label is wider."""
+"""Width of a bold label relative to a normal label."""
 PILL_ROOM, CHIP_ROOM, COUNT_ROOM, TITLE_ROOM = 52.0, 48.0, 34.0, 64.0
 
 
@@ -47,7 +47,7 @@ def compose(sketch: Sketch, lens: Lens = EVERYTHING, like: Sketch | None = None)
 
 
 placed = lru_cache(maxsize=16)(compose)
-"""A picture is laid out once, however often the panel beside it changes."""
+"""`compose` with a cache: a change of the panel doesn't lay out the picture again."""
 
 
 def is_readable(scene: Scene, view: tuple[float, float]) -> bool:

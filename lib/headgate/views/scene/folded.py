@@ -9,7 +9,7 @@ from dataclasses import replace
 from headgate.views.scene.scene import Look, Scene, Sketch, SketchNode, Status
 
 MANY = 150
-"""With more visible nodes than this, groups are closed at first."""
+"""Maximum number of visible nodes with all groups open. With more nodes, groups start closed."""
 
 
 def boxed(sketch: Sketch) -> Sketch:

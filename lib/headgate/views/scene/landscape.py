@@ -13,7 +13,7 @@ from headgate.views.scene.operator_icons import look_of
 from headgate.views.scene.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
 
 MANY = 40
-"""From this many nodes on, the landscape opens with one node per pipeline."""
+"""Maximum number of nodes for all internals. A larger landscape opens with pipelines only."""
 PIPELINE = "pipeline:"
 
 

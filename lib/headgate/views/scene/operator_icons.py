@@ -30,7 +30,7 @@ AGGREGATIONS = frozenset(
         "suppress",
     }
 )
-"""Operators that keep state over many records: drawn like aggregations."""
+"""Stateful operators that are drawn like aggregations."""
 
 JOINS = frozenset(
     {

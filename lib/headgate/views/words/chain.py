@@ -7,7 +7,7 @@ from typing import Any
 
 KEY = "chain"
 HEAD = ("Pipeline", "Choice", "Result", "Records replaced since")
-_CHOICES = {"skip": "skip to the latest offsets"}
+_CHOICES = {"skip": "skip to the latest offsets", "nothing": "no change"}
 
 
 def chain_rows(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

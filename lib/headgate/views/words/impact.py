@@ -15,7 +15,7 @@ SHOWN = 12
 """Maximum number of names that a line lists; the rest are counted."""
 
 OF_CATCH_UP = ("Records reprocessed", "Records to read", "Duration")
-"""Lines that the estimate of a run replaces, if the run itself processes records."""
+"""Lines that aren't shown if the run itself processes records: its estimate replaces them."""
 
 
 def impact_lines(plan: Plan) -> list[tuple[str, str]]:

@@ -17,8 +17,8 @@ ENDINGS = {"json": "json", "markdown": "md"}
 _COMPARED = {
     "rows_a": "rows in A",
     "rows_b": "rows in B",
-    "missing": "missing",
-    "extra": "extra",
+    "missing": "missing in B",
+    "extra": "extra in B",
     "different": "different",
 }
 

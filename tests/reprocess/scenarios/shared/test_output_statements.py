@@ -89,6 +89,6 @@ def test_each_sentence_is_a_line_of_the_plan_s_text_and_an_undo_s_own():
         ("Outputs", "One."), ("Outputs", "Two."), ("Outputs after an undo", "Three."),
     ]  # fmt: skip
     assert list(output_lines(replace(plan, scenario=UNDO)))[-1] == (
-        "Undo of this undo",
+        "Outputs after you undo this undo",
         "Three.",
     )

@@ -32,10 +32,10 @@ def payload(scene: Scene) -> dict[str, Any]:
 
 
 SCRIPTS = ("draw.js", "camera.js", "graph.js")
-"""In this order, the files form one module: only the last file exports."""
+"""Files that form one module in this order. Only the last file exports."""
 
 USUAL_ROOM = (1290, 700)
-"""Size until the canvas is measured."""
+"""Size of the canvas in pixels before the browser reports its size."""
 RIM = (60, 44)
 """Margins of the canvas."""
 
