@@ -56,7 +56,7 @@ _RESET = (
 )
 _ROLLING = (
     "Restart the instances one by one with the new version.",
-    ("After each restart, wait until the instance is RUNNING and its lag is normal again."),
+    "After each restart, wait until the instance is RUNNING and its lag is normal again.",
 )
 _TWO_BOUNCES = (
     "Set upgrade.from={old} and do a rolling restart with the new version.",
@@ -121,7 +121,10 @@ def _safe(c: StreamsComparison) -> Upgrade:
 
 def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
     if c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol:
-        yield "the group protocol changed, and Kafka rejects members with the other protocol."
+        yield (
+            "the group protocol changed. Kafka rejects new members that use a different protocol "
+            "than the group."
+        )
     if c.old.application_id != c.new.application_id:
         yield "the application ids differ, so both versions would process all records."
     none: frozenset[str] = frozenset()
