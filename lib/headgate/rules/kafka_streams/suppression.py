@@ -90,9 +90,9 @@ def _half_of_them(
         before=None,
         after=buffer.name,
         because=(
-            f"suppress() after the existing store {table.name} has a new, empty buffer "
-            f"{buffer.name}. These outputs and stores get only results that a new record "
-            f"changes: {missing}."
+            f"The operator suppress() after the store {table.name} is new, and its buffer "
+            f"{buffer.name} starts empty. These outputs and stores get only results that a new "
+            f"record changes: {missing}."
         ),
         question=None if windowed else _IS_IT_WINDOWED.format(table=table.name),
         remedy=_CLOSE_THE_WINDOWS,
