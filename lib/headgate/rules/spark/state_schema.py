@@ -174,7 +174,7 @@ _CAPTURE_BOTH_VERSIONS = (
     "Capture both versions, or rehearse the new version on a copy of the checkpoint."
 )
 _WHICH_STATE_SCHEMA = (
-    "Which state schema does the new version plan? `headgate capture module:function` of the new "
+    "Which state schema does the new version use? `headgate capture module:function` of the new "
     "code, or its query plan as JSON, shows it."
 )
 
