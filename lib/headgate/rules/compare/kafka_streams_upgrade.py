@@ -44,7 +44,7 @@ _RESET = (
         "If possible, keep the names of stores and topics and the sub-topology numbers, as the "
         "findings describe. Then no reset is needed."
     ),
-    "If that isn't possible, stop all instances and back up the records of the output topics.",
+    "If you need a reset, stop all instances and back up the records of the output topics.",
     (
         "If the input topics still have all records, reset the application: set the input offsets "
         "to the earliest, and delete the internal topics and the local state. Otherwise, use a new "

@@ -192,7 +192,7 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _PLAN_TIME_FOR = (
-    "Plan time for restoring the stores from their changelogs. If a store has no changelog, keep "
+    "Allow time to restore the stores from their changelogs. If a store has no changelog, keep "
     "the setting, or replay the inputs under a new application id."
 )
 
@@ -250,7 +250,7 @@ def _short(name: str | None) -> str:
 
 _MOVE_THE_DIRECTORYS = (
     "Move the content of the old state directory to the new path. Or, if all stores have "
-    "changelogs, plan time for restoring the stores."
+    "changelogs, allow time to restore the stores."
 )
 
 

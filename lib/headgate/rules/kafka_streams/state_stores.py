@@ -26,7 +26,7 @@ _NAME_BOTH = (
 
 
 _DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
-_IF_THE_STORE = 'If the store is queried, keep its name: Materialized.as("{was}").'
+_IF_THE_STORE = 'If anything queries the store, keep its name: Materialized.as("{was}").'
 _DOES_ANYTHING_QUERY = (
     "Does anything query the store {was} (interactive queries)? Under its new name, the store "
     "lacks each row until that row is updated."

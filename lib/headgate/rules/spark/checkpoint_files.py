@@ -149,7 +149,9 @@ def state_missing(c: Comparison) -> Iterator[RuleResult]:
         yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), _RESTORE)
 
 
-_SET_IT_TO_AGAIN = "Set spark.sql.shuffle.partitions to {stored} in the newest files of `offsets`."
+_SET_IT_TO_AGAIN = (
+    "Set spark.sql.shuffle.partitions to {stored} in the two newest files of `offsets`."
+)
 
 
 @rule("CKP007", remedies=(_SET_IT_TO_AGAIN,))

@@ -42,7 +42,10 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_REWRITE_THE_OLD = "Rewrite the old files, or write to a new directory with a new checkpoint."
+_REWRITE_THE_OLD = (
+    "Rewrite the old files with the new partition columns, or write to a new directory with a new "
+    "checkpoint."
+)
 
 
 @rule("SNK002", remedies=(_REWRITE_THE_OLD,))
@@ -91,7 +94,7 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-_IF_THE_NEW = "If the new sink needs the history, reprocess the input."
+_IF_THE_NEW = "If the new sink needs earlier results, reprocess the input."
 
 
 @rule("SNK004", remedies=(_IF_THE_NEW,))
