@@ -89,7 +89,10 @@ def _open(c: StreamsComparison, found: Sequence[Finding]) -> Upgrade:
     asked = [f.question for f in found if f.outcome is Outcome.UNKNOWN and f.question]
     then = _safe(c)
     steps = (*(f"Answer first: {q}" for q in dict.fromkeys(asked)), *then.steps)
-    why = "The evidence doesn't show which upgrade path is safe. " + then.why
+    why = (
+        "The evidence doesn't show which upgrade path is safe. Answer the questions first. If the "
+        f"answers show no problem, this applies: {then.why}"
+    )
     return Upgrade(UpgradeWay.UNKNOWN, steps, why)
 
 

@@ -115,7 +115,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
 
 @streams_rule("KST002", remedies=(_NAME_BOTH,))
 def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The store's name now belongs to another operator's store.
+    """Kafka Streams finds state by a store's name, and another operator's store now has this name.
 
     The other operator uses the existing state and changelog, and continues from values that mean
     something else. Generated names contain the operator's position: inserting, removing or swapping

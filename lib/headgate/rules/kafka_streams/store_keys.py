@@ -156,7 +156,7 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because=f"The operators before the store {now.name} changed.",
+                because=f"Before the store {now.name}, the operators changed.",
                 question=_DO_THEY_DROP.format(now=now.name) if of_table else None,
                 remedy=_IF_OLD_RECORDS,
             )
