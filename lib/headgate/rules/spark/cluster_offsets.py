@@ -121,7 +121,7 @@ def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
                 (f"{p} (checkpoint offset {p.offset}, latest offset {_end(p)})") for p in beyond
             )
             because = (
-                f"In these partitions, the checkpoint's offset is after the latest one: {told}."
+                f"In these partitions, the checkpoint's offset is after the latest offset: {told}."
             )
             yield replace(_lost(pair, because, beyond), remedy=_NEW_CHECKPOINT)
 

@@ -151,9 +151,7 @@ _WHICH_FORMAT_DID = "Which format did the old version write to this directory?"
 
 @rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT_DID,))
 def file_format(c: Comparison) -> Iterator[RuleResult]:
-    """If a directory has files of two formats, consumers can't read it in either of the two
-    formats.
-    """
+    """If a directory has files of two formats, consumers can't read it in either format."""
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return
