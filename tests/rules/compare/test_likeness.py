@@ -34,7 +34,7 @@ CHANGED = {
     "dedup_within_wm_delay": "(1 minutes -> 10 seconds, WMK002)",
     "kafka_topic_change": "KAF001",
     "kafka_max_offsets": "Option maxoffsetspertrigger changed",
-    "limit_change": "The limit changed from 5 to 4 rows",
+    "limit_change": "The row limit changed from 5 to 4",
     "op_add_before": "OPS001",
     "sink_file_partition_by": "SNK002",
 }

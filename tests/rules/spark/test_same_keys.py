@@ -127,7 +127,7 @@ def test_other_texts_are_other_keys(old, new):
 def test_other_functions_of_the_same_columns_are_a_question(old, new):
     for found in (_judge(old, new).findings, _judge(new, old).findings):
         assert [(f.rule, f.outcome) for f in found] == [("AGG001", Outcome.UNKNOWN)]
-        assert "give the same key" in found[0].question
+        assert "return the same key" in found[0].question
 
 
 def test_what_is_not_one_call_keeps_its_text():

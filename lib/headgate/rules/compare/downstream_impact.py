@@ -162,11 +162,12 @@ def current_schema_not_readable(
 
 
 _LET_THE_OLD = (
-    "Before you switch versions, let the old version process the topic to its latest offset."
+    "Before you start the new version, let the old version process the topic up to the latest "
+    "offset."
 )
 _HAS_THE_QUERY = (
-    "Has the query processed all records with schema {versions}? Or has Kafka already deleted "
-    "these records from topic {topic}?"
+    "Has the query processed all records with older schemas ({versions})? Or has Kafka already "
+    "deleted these records from topic {topic}?"
 )
 
 
@@ -174,9 +175,9 @@ _HAS_THE_QUERY = (
 def older_schema_not_readable(
     held: Held, location: Location, before: Any, after: Any
 ) -> RuleResult:
-    """The new version's schema fits the topic's current schema, but not every older one.
+    """The new version's schema fits the topic's current schema, but not every older schema.
 
-    Records with an older schema may still be unread, or a replay may reprocess them.
+    Records with an older schema may still be unread. A replay may also reprocess such records.
     """
     return RuleResult(
         outcome=Outcome.UNKNOWN,
@@ -184,7 +185,7 @@ def older_schema_not_readable(
         before=before,
         after=after,
         because=(
-            f"Topic {held.topic} may have records with the schema {held.versions}. "
+            f"Topic {held.topic} may have records with older schemas ({held.versions}). "
             f"{' '.join(held.said)}"
         ),
         question=_HAS_THE_QUERY.format(versions=held.versions, topic=held.topic),

@@ -18,7 +18,7 @@ _CUT = re.compile(
     r"|the description has no such node|looks like a (?:source|processor|sink), but can't be read"
 )
 _SESSION = "EVD001"
-"""The rule for errors that a capture recorded. Its findings hold without a plan."""
+"""The rule for errors that a capture recorded. Its findings are valid without a query plan."""
 
 
 def with_readers_warnings(report: Report, before: Version, after: Version) -> Report:

@@ -75,7 +75,8 @@ def _warnings(c: StreamsComparison) -> Iterator[str]:
     if c.old.described and c.old.internal is None:
         yield (
             "The old version's internal topics are not in the evidence. Headgate did not "
-            "check their partition counts, or which stores have a changelog."
+            "check their partition counts, or which stores have a changelog. Add "
+            "internal_topics.json to the evidence."
         )
     for side, app in (("old", c.old), ("new", c.new)):
         if not app.config:

@@ -44,7 +44,7 @@ _RESET = (
         "If possible, keep the names of stores and topics and the sub-topology numbers, as the "
         "findings describe. Then no reset is needed."
     ),
-    "If that isn't possible, stop all instances and back up the records of the output topics.",
+    "If you need a reset, stop all instances and back up the records of the output topics.",
     (
         "If the input topics still have all records, reset the application: set the input offsets "
         "to the earliest, and delete the internal topics and the local state. Otherwise, use a new "
@@ -56,7 +56,7 @@ _RESET = (
 )
 _ROLLING = (
     "Restart the instances one by one with the new version.",
-    ("After each restart, wait until the instance is RUNNING and its lag is normal again."),
+    "After each restart, wait until the instance is RUNNING and its lag is normal again.",
 )
 _TWO_BOUNCES = (
     "Set upgrade.from={old} and do a rolling restart with the new version.",
@@ -89,7 +89,10 @@ def _open(c: StreamsComparison, found: Sequence[Finding]) -> Upgrade:
     asked = [f.question for f in found if f.outcome is Outcome.UNKNOWN and f.question]
     then = _safe(c)
     steps = (*(f"Answer first: {q}" for q in dict.fromkeys(asked)), *then.steps)
-    why = "The evidence doesn't show which upgrade path is safe. " + then.why
+    why = (
+        "The evidence doesn't show which upgrade path is safe. Answer the questions first. If the "
+        f"answers show no problem, this applies: {then.why}"
+    )
     return Upgrade(UpgradeWay.UNKNOWN, steps, why)
 
 
@@ -121,7 +124,10 @@ def _safe(c: StreamsComparison) -> Upgrade:
 
 def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
     if c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol:
-        yield "the group protocol changed, and Kafka rejects members with the other protocol."
+        yield (
+            "the group protocol changed. Kafka rejects new members that use a different protocol "
+            "than the group."
+        )
     if c.old.application_id != c.new.application_id:
         yield "the application ids differ, so both versions would process all records."
     none: frozenset[str] = frozenset()

@@ -21,9 +21,15 @@ def unseen(c: Comparison) -> Iterator[str]:
         )
     for side, version in (("old", c.before), ("new", c.after)):
         if version.sink is None or not version.sink.format:
-            yield f"The {side} version's sink is not in the evidence, so it was not checked."
+            yield (
+                f"The evidence of the {side} version doesn't show the sink. Headgate did not check "
+                "the sink."
+            )
         if output_mode(version) is None and version.stateful:
-            yield f"The {side} version's output mode is not in the evidence, so it was not checked."
+            yield (
+                f"The evidence of the {side} version doesn't show the output mode. Headgate did "
+                "not check the output mode."
+            )
     yield from _of_the_world(c)
 
 
@@ -33,7 +39,8 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
     if c.cluster is None:
         yield (
             "Headgate did not check the Kafka cluster: topics may have been deleted or "
-            "recreated, and Kafka may have deleted unread records."
+            "recreated, and Kafka may have deleted unread records. To check this, compare again "
+            "with `--cluster`."
         )
     elif not are_current(c.before):
         yield (

@@ -56,8 +56,8 @@ def _why(back: RollbackTrial) -> str:
         back.note
         or back.message
         or (
-            "the old version did not complete its start on the checkpoint copy that the new "
-            "version had changed"
+            "the new version changed the copy of the checkpoint, and the old version's start on "
+            "this copy did not complete"
         )
     )
     return why.rstrip(".")

@@ -23,9 +23,9 @@ from itertools import product
 from headgate.model.topology import Node, NodeKind, Topology
 
 _LIKELY, _SIMILAR = 0.75, 0.6
-"""Minimum share of equal label words: for neighbours of matched nodes, and for any two nodes."""
+"""Minimum share of equal words in two labels: for neighbours of matched nodes, and for others."""
 _CANDIDATES = 8
-"""Maximum number of candidates that are compared with a node by their labels."""
+"""Maximum number of nodes with which Headgate compares one node by label."""
 _KAFKA_STREAMS = frozenset({"source", "sink", "repartition", "global_source"})
 """Operators of topic nodes in Kafka Streams. In Spark, the operator of a topic node is its format.
 """

@@ -53,7 +53,7 @@ _IF_ONLY_THE_GRACE = (
 @streams_rule("KST081", remedies=(_IF_ONLY_THE_GRACE,))
 def changelog_retention_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The retention of a window store is its window size plus its grace period. The names of the
-    store's local segments depend on it.
+    store's local segments depend on the retention.
 
     With a different retention, Kafka Streams searches for local rows in the wrong segments. With a
     different window size, the changelog's rows belong to different windows. The changelog's

@@ -17,7 +17,7 @@ from headgate.rules.kafka_streams.store_keys import kept
 _RESTORE_THE_GROUPS = (
     "Restore the group's committed offsets before you start the new version. If the offsets are "
     "unknown and the input topics still have all records, reset the application instead. The "
-    "reset must include internal topics and state directories."
+    "reset must also delete the internal topics and the state directories."
 )
 
 
@@ -26,8 +26,8 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """The group's committed offsets don't exist any more, but the application's state does.
 
     The group was deleted, or its offsets expired while all instances were stopped.
-    auto.offset.reset decides where reading starts. With earliest, all records are counted twice.
-    With latest, records written in the meantime are skipped.
+    auto.offset.reset decides where reading starts. With earliest, Kafka Streams reprocesses all
+    records, so the state counts them twice. With latest, Kafka Streams skips all unread records.
     """
     if c.cluster is None or c.group is not None or c.old.application_id != c.new.application_id:
         return
@@ -95,8 +95,8 @@ _STOP_ALL_INSTANCES = (
 def group_has_old_members(c: StreamsComparison) -> Iterator[RuleResult]:
     """A group can change its protocol only while it is empty.
 
-    The group rejects members with the other protocol. The members that are already in the group
-    continue.
+    Until then, the group rejects new members that use a different protocol. The members that are
+    already in the group continue.
     """
     changed = c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol
     if changed and c.group is not None and c.group.members:

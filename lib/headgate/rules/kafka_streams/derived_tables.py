@@ -102,7 +102,7 @@ def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> RuleResult
         before=None,
         after=now.name,
         because=(
-            f"The new store {now.name} keeps the result of the operator {what}. The old version "
+            f"The new store {now.name} contains the result of the operator {what}. The old version "
             "didn't store this result."
         ),
         question=_IS_A_FILTER.format(what=what) if outcome is Outcome.UNKNOWN else None,

@@ -84,18 +84,21 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleRes
         )
         if gone
         else (
-            f"{alone.name} is the second window store of a self-join. It starts empty, so on that "
-            "side of the join, new records don't match earlier records."
+            f"{alone.name} is the second window store of a self-join and starts empty. So new "
+            "records on one side of the join don't match earlier records."
         ),
         remedy=_DELETE_THE_UNUSED if gone else _KEEP_TOPOLOGY_OPTIMIZATION,
         scenario=None if gone else "from-scratch",
     )
 
 
-_KEEP_THE_STORES = "Keep each store's name on the operator that filled the store."
+_KEEP_THE_STORES = (
+    "In the new version, give each store's name to the operator that filled this store in the old "
+    "version."
+)
 _WAS_THE_CODE = (
-    "Was the code of the two operators swapped, too? Or do both compute the same result? If "
-    "neither is true, each operator reads the other's state."
+    "Was the code of the two operators swapped, too? Or do both operators compute the same "
+    "result? If neither is true, each operator reads the other operator's state."
 )
 
 
@@ -109,7 +112,7 @@ def equal_operators_swapped_stores(c: StreamsComparison) -> Iterator[RuleResult]
     """Two equal operators kept their positions, but their stores are swapped.
 
     If the code of the operators was swapped, too, each operator keeps its state. If only the names
-    were swapped, each operator reads the other's state.
+    were swapped, each operator reads the other operator's state.
     """
     old, new = ({(p.topology, p.name): p for p in a.processors} for a in (c.old, c.new))
     if old.keys() != new.keys() or any(old[k].successors != new[k].successors for k in old):

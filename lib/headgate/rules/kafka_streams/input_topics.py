@@ -62,7 +62,7 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Rows from a removed input topic stay in the state, and the group keeps the topic's offsets.
 
     A later version that reads the topic again resumes at these offsets. If the old version both
-    writes and reads the topic, its unread records are never processed.
+    writes and reads the topic, the topic's unread records are never processed.
     """
     for topic in sorted(_topics(c.old) - _topics(c.new)):
         mixed = any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
@@ -88,8 +88,8 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
 _START_A_NEW = "Start the new version under a new application id, or give the store another name."
 _DOES_START_WHERE = (
     "Does the new input ({names}) contain only records that the old topic doesn't have? Or are the "
-    "group's committed offsets on the new topic after the records that both topics have? If "
-    "neither is true, these records are counted twice."
+    "group's committed offsets on the new topic after the records that are in both topics? If "
+    "neither is true, the store counts the records that are in both topics twice."
 )
 
 
@@ -101,7 +101,7 @@ def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
     counts records of both topics. This is correct if the new topic starts where the old topic
     ended. If the new topic also has the old topic's records, these records are counted twice.
     Topology#describe() doesn't show which case applies. If the new version reads the old topic into
-    another store, the kept store mixes unrelated data.
+    another store, this store mixes records of two unrelated topics.
     """
     for pair, was, now in kept(c):
         old, new = meaning(c.flow_before, was), meaning(c.flow_after, now)
@@ -178,7 +178,8 @@ def input_topic_not_found(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _NAME_THE_TOPICS = (
-    "Subscribe to the topics by name. Or compare the topics that the old and the new pattern match."
+    "Subscribe to the topics by name. Or check that the old and the new pattern match the same "
+    "topics."
 )
 _WHICH_TOPICS_DOES = "Which topics on the cluster do the old and the new subscription match?"
 
@@ -188,7 +189,7 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams matches a pattern against the cluster's topics at run time. Topology#describe()
     doesn't show which topics match.
 
-    If topic names replace the pattern, the state continues with the named topics.
+    If topic names replace the pattern, the new version keeps the state and reads the named topics.
     """
     old = {s.pattern: s.node for s in c.old.sources if s.pattern}
     new = {s.pattern: s.node for s in c.new.sources if s.pattern}

@@ -19,7 +19,7 @@ _VALUES: dict[str, tuple[tuple[str, ...], bool]] = {
     "group.protocol": (("classic", "streams"), True),
     "dsl.store.format": (("default", "headers"), True),
     "default.dsl.store": (("rocksDB", "in_memory"), False),
-    "upgrade.from": (("a release of 2.4 or later as major.minor, such as 3.9",), False),
+    "upgrade.from": (("a release from 2.4 on, as major.minor (for example 3.9)",), False),
 }
 """The values that StreamsConfig 4.3.1 accepts, and whether it ignores their case."""
 _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")

@@ -28,8 +28,7 @@ _DECIDE = FELT | frozenset(
         EXPLICIT_NAMES,
     }
 )
-"""Settings that affect offsets, state or results. Such a change can be the purpose of an upgrade.
-"""
+"""Settings that affect offsets, state or results, so an upgrade may consist of such a change."""
 
 
 _REHEARSE_THE_UPGRADE = (

@@ -19,9 +19,9 @@ _BACK = (
     "Restore the input's old partition count (create a new topic and copy the records), or set the "
     "count with Repartitioned.withNumberOfPartitions. If you use the application reset tool, which "
     "deletes the state, replay the inputs from the earliest offset. Even after this replay, a "
-    "store with the input's keys is wrong if no repartition topic precedes the store: old and new "
-    "records of a key are in different partitions. `headgate plan repartition` shows whether your "
-    "application has such stores."
+    "store with the input's keys is wrong if no repartition topic precedes the store. The reason: "
+    "old and new records of a key are in different partitions. `headgate plan repartition` shows "
+    "whether your application has such stores."
 )
 
 
@@ -102,8 +102,8 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
 
 
 _EXPECT_RECORDS_OF_ONE = (
-    "Check that the application tolerates records of one key out of order, until it has processed "
-    "all records from before the change."
+    "Until the application has processed all records from before the change, records of one key "
+    "can arrive out of order. Check that the application tolerates this."
 )
 
 
@@ -112,8 +112,8 @@ def input_partitions_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With a different partition count, new records of a key may go to a different partition than
     its old records.
 
-    If no internal topic depends on the count, the application starts. State isn't affected if its
-    records come from a repartition topic with its own partition count.
+    If no internal topic depends on the count, the application starts. A store isn't affected if its
+    records come from a repartition topic that sets its own partition count.
     """
     changed = {t: (n, now) for t, n in c.old.inputs.items() if (now := c.inputs.get(t, n)) != n}
     assumed = _assumed(c) if changed else ""

@@ -17,7 +17,9 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
     return store.topology, store.name
 
 
-_IF_THE_HISTORY = "If the history is needed, replay the inputs under a new application id."
+_IF_THE_HISTORY = (
+    "If the new version needs the earlier rows, replay the inputs under a new application id."
+)
 _DELETE_ONLY_IF = "Delete the changelog {changelog} only if you no longer need a rollback."
 _SHOULD_CONTINUE_WITH = (
     "The store {now} starts empty. Does the new version need the rows of the store {was}?"

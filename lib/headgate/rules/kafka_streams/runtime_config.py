@@ -66,8 +66,7 @@ FELT = frozenset(
         "group.instance.id",
     }
 )
-"""Settings that consumers notice: how often results are written, their order, and failing records.
-"""
+"""Settings whose effect consumers notice: rate and order of results, and failing records."""
 _OF_STREAMS = FELT | frozenset(
     {
         "num.stream.threads",

@@ -34,7 +34,8 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
     state directory.
 
     With a new id the state is empty, and auto.offset.reset decides where reading starts. With
-    earliest, all results are written a second time. With latest, unread records are skipped.
+    earliest, Kafka Streams writes all results a second time. With latest, Kafka Streams skips
+    unread records.
     """
     old, new = c.old.application_id, c.new.application_id
     if old and new and old != new:
@@ -46,8 +47,8 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
             after=new,
             because=f"The application id changes from {old} to {new}. With auto.offset.reset="
             f"{reset_policy(c.new)}, "
-            + ("unread records are skipped." if reset_policy(c.new) == "latest"
-               else "all results are written a second time."),
+            + ("Kafka Streams skips unread records." if reset_policy(c.new) == "latest"
+               else "Kafka Streams writes all results a second time."),
             remedy=_KEEP_THE_APPLICATION,
             scenario="from-scratch",
         )  # fmt: skip
@@ -71,8 +72,8 @@ _LEAVE_THE_OPTIMISATION = (
     "KTable's source topic from the earliest offset."
 )
 _DO_ALL_INSTANCES = (
-    "Will all instances keep their state directories until every row has been updated, and so "
-    "written to the new changelog?"
+    "Will all instances keep their state directories until every row has been updated? Kafka "
+    "Streams writes a row to the new changelog only when the row is updated."
 )
 
 
@@ -191,7 +192,7 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _PLAN_TIME_FOR = (
-    "Plan time for restoring the stores from their changelogs. If a store has no changelog, keep "
+    "Allow time to restore the stores from their changelogs. If a store has no changelog, keep "
     "the setting, or replay the inputs under a new application id."
 )
 
@@ -249,7 +250,7 @@ def _short(name: str | None) -> str:
 
 _MOVE_THE_DIRECTORYS = (
     "Move the content of the old state directory to the new path. Or, if all stores have "
-    "changelogs, plan time for restoring the stores."
+    "changelogs, allow time to restore the stores."
 )
 
 
@@ -299,10 +300,11 @@ _DOES_THE_GROUP = (
 def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The setting auto.offset.reset applies only to partitions without a committed offset.
 
-    New partitions and recreated topics have no committed offsets. A group has none after its
-    offsets expired, or under a new application id. With `latest`, Kafka Streams silently skips the
-    earlier records of these partitions. With `earliest`, it processes them, even if it has already
-    processed them before. If every partition has a committed offset, nothing changes.
+    New partitions and recreated topics have no committed offsets. A group also has none after its
+    offsets expired, or if the application id is new. With `latest`, Kafka Streams silently skips
+    the earlier records of these partitions. With `earliest`, Kafka Streams processes these records,
+    even if it has already processed them before. If every partition has a committed offset, nothing
+    changes.
     """
     old, new = reset_policy(c.old), reset_policy(c.new)
     if old == new:
@@ -333,7 +335,7 @@ def _all_committed(c: StreamsComparison) -> bool:
 
 
 _IF_THE_SETTING = (
-    "If the setting must apply to existing internal topics, alter them with kafka-configs."
+    "If the setting must apply to existing internal topics, change these topics with kafka-configs."
 )
 
 

@@ -13,20 +13,20 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_r
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
 
 _NAME_IT = (
-    "Keep the store's name from the running version, even if the name is generated: set it with "
-    'Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. Or start under a '
-    "new application id and replay the inputs."
+    "Keep the store's name from the running version, even if the name is generated. To set the "
+    'name, use Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. Or '
+    "start under a new application id and replay the inputs."
 )
 _NAME_BOTH = (
-    "Keep the name {old} on the store that has it in the running version, even if the name is "
-    'generated: set it with Materialized.as("{old}"), StreamJoined.withStoreName or '
-    "Suppressed.withName. Give another name to the store that has this name in the new version. Or "
-    "start under a new application id and replay the inputs."
+    "In the new version, the name {old} must belong to the same store as in the running version, "
+    'even if the name is generated. To set the name, use Materialized.as("{old}"), '
+    "StreamJoined.withStoreName or Suppressed.withName. Give another name to the store that now "
+    "has this name. Or start under a new application id and replay the inputs."
 )
 
 
 _DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
-_IF_THE_STORE = 'If the store is queried, keep its name: Materialized.as("{was}").'
+_IF_THE_STORE = 'If anything queries the store, keep its name: Materialized.as("{was}").'
 _DOES_ANYTHING_QUERY = (
     "Does anything query the store {was} (interactive queries)? Under its new name, the store "
     "lacks each row until that row is updated."
@@ -44,7 +44,7 @@ def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
     Under a new name the store starts empty, but the group continues at its committed offsets. The
     earlier rows are lost, unless Kafka Streams restores the store from a source topic. The old
-    changelog remains on the cluster, and nothing is logged.
+    changelog remains on the cluster, and Kafka Streams logs nothing.
     """
     for pair in c.stores:
         was, now = pair.before, pair.after
@@ -115,7 +115,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
 
 @streams_rule("KST002", remedies=(_NAME_BOTH,))
 def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The store's name now belongs to another operator's store.
+    """Kafka Streams finds state by a store's name, and another operator's store now has this name.
 
     The other operator uses the existing state and changelog, and continues from values that mean
     something else. Generated names contain the operator's position: inserting, removing or swapping
@@ -183,7 +183,7 @@ _REPLAY_THE_TABLE = (
     "Start the new version under a new application id, so that it processes all rows of the table "
     "{table}."
 )
-_IF_THE_NEW = "If the new store needs the history, replay the inputs."
+_IF_THE_NEW = "If the new store needs earlier records, replay the inputs."
 
 
 @streams_rule(
@@ -280,8 +280,9 @@ def _resurrected(now: StreamsStore) -> RuleResult:
         before=now.changelog,
         after=now.name,
         because=(
-            f"An earlier version left the changelog {now.changelog} on the cluster. The new store "
-            f"{now.name} restores the old rows of this changelog, which lack all later updates."
+            f"An earlier version left the changelog {now.changelog} on the cluster. Kafka Streams "
+            f"restores the new store {now.name} from the old rows of this changelog. These rows "
+            "lack all later updates."
         ),
         remedy=_GIVE_THE_STORE.format(changelog=now.changelog),
     )

@@ -45,8 +45,8 @@ def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators that set the keys of a store's records changed. Topology#describe() doesn't
     show how they compute a key.
 
-    With the same keys the state continues. With different keys the old rows remain forever, and the
-    new keys start without state.
+    If the keys are the same, the new version continues with the state. If the keys differ, the old
+    rows remain forever, and the new keys start without state.
     """
     for pair, was, now in kept(c):
         old, new = _key_makers(c.flow_before, was), _key_makers(c.flow_after, now)
@@ -139,8 +139,8 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state keeps the values that the old operators computed from earlier records. The new
     operators process only new records.
 
-    The results mix both, and differ from the results of either version. An aggregation of a table
-    also subtracts the old value of each changed row. If a new filter drops the row, or a new
+    The results combine both, and differ from the results of either version. An aggregation of a
+    table also subtracts the old value of each changed row. If a new filter drops the row, or a new
     operator changes it, the aggregation subtracts a value that it never added.
     """
     for pair, was, now in kept(c):
@@ -156,7 +156,7 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because=f"The operators before the store {now.name} changed.",
+                because=f"Before the store {now.name}, the operators changed.",
                 question=_DO_THEY_DROP.format(now=now.name) if of_table else None,
                 remedy=_IF_OLD_RECORDS,
             )
@@ -205,8 +205,8 @@ _IF_ITS_KIND = (
     "If the store's kind or types changed, give the store another name and replay the inputs."
 )
 _IS_STILL_THE_SAME = (
-    "Is {now} still the same kind of table (plain, windowed or session)? Are its window, key "
-    "type and value type still the same?"
+    "Is the store {now} still the same kind of table (plain, windowed or session)? Are its window, "
+    "key type and value type still the same?"
 )
 
 

@@ -15,7 +15,7 @@ from headgate.rules.kafka_streams.facts.rule import (
 from headgate.rules.kafka_streams.library_versions import release
 from headgate.rules.kafka_streams.store_keys import kept
 
-_PLAN_TIME_FOR = "Plan time for restoring the stores from their changelogs."
+_PLAN_TIME_FOR = "Allow time to restore the stores from their changelogs."
 
 
 @streams_rule("KST050", remedies=(_PLAN_TIME_FOR,))

@@ -12,8 +12,8 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_r
 from headgate.rules.kafka_streams.store_keys import kept
 
 _LET_STREAM_TIME = (
-    "First send records with later timestamps, until stream time has passed every open window "
-    "and the buffer is empty. Then stop and upgrade."
+    "First send records with later timestamps, until stream time has passed the end and grace "
+    "period of every open window and the buffer is empty. Then stop all instances and upgrade."
 )
 
 
@@ -47,12 +47,13 @@ def is_buffer(flow: Flow, store: StreamsStore) -> bool:
 
 
 _CLOSE_THE_WINDOWS = (
-    "First send records with later timestamps, until the old version's stream time has passed "
-    "every open window. Then stop and upgrade. Or replay the inputs under a new application id."
+    "First send records with later timestamps, until the old version's stream time has passed the "
+    "end and grace period of every open window. Then stop all instances and upgrade. Or replay the "
+    "inputs under a new application id."
 )
 _IS_IT_WINDOWED = (
-    "Is {table} a window or session store with open windows? If so, the results of windows that "
-    "get no more records are never published."
+    "Is the store {table} a window or session store with open windows? If so, the results of "
+    "windows that get no more records are never published."
 )
 
 
@@ -90,9 +91,9 @@ def _half_of_them(
         before=None,
         after=buffer.name,
         because=(
-            f"suppress() after the existing store {table.name} has a new, empty buffer "
-            f"{buffer.name}. These outputs and stores get only results that a new record "
-            f"changes: {missing}."
+            f"The operator suppress() after the store {table.name} is new, and its buffer "
+            f"{buffer.name} starts empty. These outputs and stores get only results that a new "
+            f"record changes: {missing}."
         ),
         question=None if windowed else _IS_IT_WINDOWED.format(table=table.name),
         remedy=_CLOSE_THE_WINDOWS,

@@ -90,7 +90,7 @@ def stored_bytes_not_readable(c: Comparison) -> Iterator[RuleResult]:
 
     In the state schema, this is a field of the type binary. So Spark's schema check passes if
     another such function replaces it. The query fails with the first row of a stored key: with
-    an exception, or because the JVM ends.
+    an exception, or because the JVM crashes.
     """
     for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):

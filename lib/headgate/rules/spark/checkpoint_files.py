@@ -31,7 +31,7 @@ _RESTORE_THE_OLD = (
 
 @rule("CKP001", remedies=(_RESTORE_THE_OLD,))
 def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
-    """The file `metadata` in the checkpoint holds the query's id.
+    """The file `metadata` in the checkpoint contains the query's id.
 
     If batches exist but this file is missing, Spark 4.2 fails to start. Older versions write a new
     file, and the query gets another id.
@@ -127,7 +127,8 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 because=(
-                    f"{fault.what} The last batch had no files, so Spark doesn't need the log yet."
+                    f"{fault.what} The last batch had no files, so a restart doesn't need the "
+                    "source's log."
                 ),
                 question=_ARE_FILES_THAT_WERE,
                 rollback=Rollback.UNKNOWN,
@@ -148,7 +149,9 @@ def state_missing(c: Comparison) -> Iterator[RuleResult]:
         yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), _RESTORE)
 
 
-_SET_IT_TO_AGAIN = "Set spark.sql.shuffle.partitions to {stored} in the newest files of `offsets`."
+_SET_IT_TO_AGAIN = (
+    "Set spark.sql.shuffle.partitions to {stored} in the two newest files of `offsets`."
+)
 
 
 @rule("CKP007", remedies=(_SET_IT_TO_AGAIN,))

@@ -120,7 +120,9 @@ def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
             told = listed(
                 (f"{p} (checkpoint offset {p.offset}, latest offset {_end(p)})") for p in beyond
             )
-            because = f"The checkpoint's offsets are after the latest offset of {told}."
+            because = (
+                f"In these partitions, the checkpoint's offset is after the latest offset: {told}."
+            )
             yield replace(_lost(pair, because, beyond), remedy=_NEW_CHECKPOINT)
 
 
@@ -218,7 +220,8 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
                 after=[str(p) for p in new][:MOST],
                 because=(
                     f"These partitions aren't in the checkpoint: {listed(map(str, new))}. Spark "
-                    f"reads {plural(records, 'record')} from their earliest offsets."
+                    "reads these partitions from their earliest offsets "
+                    f"({plural(records, 'record')})."
                 ),
             )
 

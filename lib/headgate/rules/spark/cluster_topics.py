@@ -25,8 +25,8 @@ _HOUR = 3_600_000
 
 _CREATE_THE_TOPIC = (
     "Create the topic, or remove it from the query. If the old version read the topic, the "
-    "checkpoint still has its offsets, and Spark doesn't read the recreated topic from the "
-    "beginning."
+    "checkpoint still has its offsets, so Spark doesn't read a recreated topic from the beginning. "
+    "In this case, start with a new checkpoint and startingOffsets=earliest."
 )
 
 
@@ -165,7 +165,8 @@ def _left_ms(at: str | None, now: str, kept: int | None) -> float | None:
 
 
 def _hours(ms: int) -> str:
-    return f"{ms / _HOUR:g} hours"
+    hours = f"{ms / _HOUR:g}"
+    return f"{hours} hour" if hours == "1" else f"{hours} hours"
 
 
 _COMPARE_AGAIN_WITH = (

@@ -33,6 +33,7 @@ from headgate.rules.spark.facts.pinned_settings import (
 from headgate.rules.spark.facts.state_stores import SCHEMA_CHECK
 from headgate.rules.spark.facts.time_zone import may_read_time_zone, reads_time_zone, session_zones
 from headgate.rules.spark.sql_settings import changes_meaning, decides_what_is_read
+from headgate.text.numbers import plural
 
 _OWN_RULE = {
     *(ANSI, CHECKPOINT_FORMAT, ENCODING, LOG_INTERVAL, OFFSET_LOG, PARTITIONS),
@@ -66,8 +67,8 @@ _SET_TO = f"Set {PARTITIONS} to {{stored}}."
 _ADD_THE_OLD = "Add the old version's checkpoint to the evidence, or keep the old value."
 _IN_WHICH_VERSION = (
     "Which format version does the offset log have (first line of each file in `offsets`)? How "
-    f"many partitions does the state have? Version 1 pins {PARTITIONS}. Version 2 may not pin "
-    "this setting."
+    f"many partitions does the state have? Version 1 pins {PARTITIONS}. Version 2 doesn't "
+    "always pin this setting."
 )
 
 
@@ -201,9 +202,8 @@ _IS_THAT_NUMBER = (
 def time_zone(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the session time zone.
 
-    If a state key is a date or a formatted time, its value depends on the time zone. So the same
-    timestamp gets a different key in a different time zone. Windows over timestamps don't depend on
-    the time zone.
+    If a state key is a date or a formatted time, the same timestamp gets a different key in a
+    different time zone. Windows over timestamps don't depend on the time zone.
     """
     old, new = session_zones(c)
     hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
@@ -304,7 +304,10 @@ def unpinned_setting_changed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_KEEP_THE_INTERVAL = "Keep the old value of {key} until the log has a file that ends in `.compact`."
+_KEEP_THE_INTERVAL = (
+    "Keep the old value of {key} until `sources` or `_spark_metadata` has a file that ends in "
+    "`.compact`."
+)
 # What Spark says where a file of its log is no `.compact` yet.
 _LOGS = {LOG_INTERVAL: "FileNotFoundException", SINK_LOG_INTERVAL: "BATCH_METADATA_NOT_FOUND"}
 
@@ -313,10 +316,10 @@ _LOGS = {LOG_INTERVAL: "FileNotFoundException", SINK_LOG_INTERVAL: "BATCH_METADA
 def file_log_interval(c: Comparison) -> Iterator[RuleResult]:
     """File sources and file sinks keep a log of their files, with an entry for each batch.
 
-    At this interval, Spark writes all previous entries into a file that ends in `.compact`. Spark
-    takes the interval of an existing log from these files. If there are none, Spark uses the new
-    value. If the log already has that many entries, Spark expects a `.compact` file: a source fails
-    on the restart, a sink at the next batch that writes such a file.
+    The setting decides after how many batches Spark writes all previous entries into a file that
+    ends in `.compact`. Spark takes the interval of an existing log from these files. If there are
+    none, Spark uses the new value. If the log already has as many entries, Spark expects such a
+    file: a source fails on the restart, a sink at the next batch that writes a `.compact` file.
     """
     for key, error in _LOGS.items():
         old, new = (_interval(version, key) for version in (c.before, c.after))
@@ -332,7 +335,8 @@ def file_log_interval(c: Comparison) -> Iterator[RuleResult]:
             state_effect=None if failing else effect,
             before=str(old),
             after=str(new),
-            because=f"{key} changed." + (f" The log has {failing[0]} entries." if failing else ""),
+            because=f"{key} changed."
+            + (f" The log has entries for {plural(failing[0], 'batch')}." if failing else ""),
             error_class=error if failing else None,
             remedy=_KEEP_THE_INTERVAL.format(key=key) if failing else "",
         )
@@ -378,7 +382,7 @@ def _not_recorded(stored: int, wanted: int) -> RuleResult:
         state_effect=None if more else StateEffect.LOST,
         before=stored,
         after=wanted,
-        because=f"The offset log doesn't pin {PARTITIONS}, and the state has {stored} partitions.",
+        because=f"The offset log doesn't pin {PARTITIONS}. Partitions of the state: {stored}.",
         error_class="CANNOT_LOAD_STATE_STORE" if more else None,
         rollback=Rollback.REPAIRABLE if more else Rollback.SAFE,
         remedy=_SET_TO_IF.format(stored=stored) if more else _SET_TO.format(stored=stored),

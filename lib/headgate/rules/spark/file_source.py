@@ -92,9 +92,9 @@ _DOES_THE_NEW = "Does the new path contain files that Spark processed under the 
 def path_changed(c: Comparison) -> Iterator[RuleResult]:
     """A file source recognizes processed files by their full path.
 
-    If the last batch had files, Spark fails because these files aren't under the new path. If the
-    last batch had no files, Spark reads all files under the new path. Files that were only moved
-    are then processed twice.
+    If the last batch had files, Spark fails because these files aren't under the new path. But if
+    the new path is a pattern, Spark doesn't fail. Without a failure, Spark reads all files under
+    the new path. Files that were only moved are then processed twice.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -137,7 +137,7 @@ def file_name_only(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_SOURCEARCHIVEDIR_TO_A_FOLDER = (
-    "Set sourceArchiveDir to a folder that the source's path does not match."
+    "Set sourceArchiveDir to a folder that is neither inside nor above the source's path."
 )
 
 

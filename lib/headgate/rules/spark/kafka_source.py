@@ -62,7 +62,7 @@ def topic_removed(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_KEEP_THE_ORDER = "Keep the order of the sources."
+_KEEP_THE_ORDER = "Keep the order of the sources, and keep each topic in its source."
 
 
 @rule("KAF002", remedies=(_KEEP_THE_ORDER,))

@@ -14,10 +14,12 @@ _CONDITION = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]*)[.\]]")
 
 _FIX_THE_QUERY = "Fix the error in the query, then capture the new version again."
 _CAPTURE_IT_AGAIN = (
-    "Capture the new version with the offset log's settings, or rehearse it on a copy of the "
-    "checkpoint."
+    "Capture the new version in a session with the offset log's settings, or rehearse it on a copy "
+    "of the checkpoint."
 )
-_CAN_SPARK_PLAN = "Can Spark plan the new version with the settings in the offset log?"
+_CAN_SPARK_PLAN = (
+    "Can Spark create the new version's query plan with the settings in the offset log?"
+)
 
 
 @rule(
@@ -61,8 +63,8 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         after=error,
         because=(
-            f"{_failed_with(error)} A restart doesn't use the session's values of "
-            f"{', '.join(settings)}, but those in the offset log."
+            f"{_failed_with(error)} On a restart, Spark takes these settings from the offset log, "
+            f"not from the session: {', '.join(settings)}."
         ),
         question=_CAN_SPARK_PLAN,
         rollback=Rollback.UNKNOWN,

@@ -65,16 +65,17 @@ def field_type(c: Comparison) -> Iterator[RuleResult]:
 
 
 _LET_CONSUMERS_THAT_JOIN = (
-    "If consumers depend on the key (joins, order, compaction), write to a new topic."
+    "If consumers depend on the old value (for example on the key for joins, order or compaction), "
+    "write to a new topic."
 )
 
 
 @rule("OUT003", _KEY, remedies=(_LET_CONSUMERS_THAT_JOIN,))
 def record_key(c: Comparison) -> Iterator[RuleResult]:
-    """A record's key decides its partition, the order of records with the same key, and which older
-    records compaction removes.
+    """New records may get another key, topic, partition or headers. Older records stay as they are.
 
-    Older records keep their old key and stay in their partition.
+    A record's key decides its partition, the order of records with the same key, and which older
+    records compaction removes.
     """
     sink = c.after.sink
     if sink is None or sink.format != "kafka":

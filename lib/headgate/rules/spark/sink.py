@@ -42,7 +42,10 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_REWRITE_THE_OLD = "Rewrite the old files, or write to a new directory with a new checkpoint."
+_REWRITE_THE_OLD = (
+    "Rewrite the old files with the new partition columns, or write to a new directory with a new "
+    "checkpoint."
+)
 
 
 @rule("SNK002", remedies=(_REWRITE_THE_OLD,))
@@ -91,7 +94,7 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-_IF_THE_NEW = "If the new sink needs the history, reprocess the input."
+_IF_THE_NEW = "If the new sink needs earlier results, reprocess the input."
 
 
 @rule("SNK004", remedies=(_IF_THE_NEW,))
@@ -148,9 +151,7 @@ _WHICH_FORMAT_DID = "Which format did the old version write to this directory?"
 
 @rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT_DID,))
 def file_format(c: Comparison) -> Iterator[RuleResult]:
-    """If a directory has files of two formats, consumers can't read it in either of the two
-    formats.
-    """
+    """If a directory has files of two formats, consumers can't read it in either format."""
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return

@@ -151,8 +151,8 @@ def _times_not_known() -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         because=(
-            "A progress report names a source only once. The offset log has an entry for each use "
-            "of the source in the query."
+            "A progress report names a source only once, even if the query reads this source "
+            "several times. The offset log has an entry for each time."
         ),
         question=_DOES_THE_QUERY,
         rollback=Rollback.UNKNOWN,

@@ -115,11 +115,11 @@ def changes_meaning(key: str) -> bool:
 
 _KEEP_THE_OLD_VALUE = "Keep the old value."
 _LEAVE_THE_POLICY = (
-    "Keep spark.sql.legacy.timeParserPolicy=LEGACY, or replace the pattern by extract()."
+    "Keep spark.sql.legacy.timeParserPolicy=LEGACY, or replace the pattern with extract()."
 )
 _DOES_THE_SETTING = "Does the same row get a different state key under the new setting?"
 _WHICH_STATE_SCHEMA = (
-    "Which state schema does the new version plan? `headgate capture module:function` with "
+    "Which state schema does the new version use? `headgate capture module:function` with "
     "the new setting shows it."
 )
 

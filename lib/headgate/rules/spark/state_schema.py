@@ -73,7 +73,7 @@ def _collation(operator: StatefulOperator) -> str | None:
 
 _TYPED = frozenset({"plan-json", "capture", "version"})
 _RESOLVED = frozenset({"project", "filter"})
-"""Operators that are compared by details with source columns, because their labels may differ."""
+"""Operators whose labels may differ, so Headgate compares their details and source columns."""
 
 
 def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
@@ -174,7 +174,7 @@ _CAPTURE_BOTH_VERSIONS = (
     "Capture both versions, or rehearse the new version on a copy of the checkpoint."
 )
 _WHICH_STATE_SCHEMA = (
-    "Which state schema does the new version plan? `headgate capture module:function` of the new "
+    "Which state schema does the new version use? `headgate capture module:function` of the new "
     "code, or its query plan as JSON, shows it."
 )
 
@@ -205,7 +205,8 @@ def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
 
 _SWITCH_THE_STATE = f"Set spark.sql.streaming.stateStore.stateSchemaCheck=true. {_NEW_CHECKPOINT}"
 _IS_ANY_STORED = (
-    "Is any stored number in `{store}` negative? Spark's state data source shows the numbers."
+    "Is any stored number in the state store `{store}` negative? Spark's state data source shows "
+    "the numbers."
 )
 
 

@@ -23,7 +23,7 @@ def operators_differ(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
 
     Ids count from the output (id 0) to the sources. If you add or remove an operator, the ids of
-    all operators before it change. `limit()` counts as a stateful operator.
+    all upstream operators change. `limit()` counts as a stateful operator.
     """
     if not c.before.stateful or c.after.stateful is None or not names_are_checked(c):
         return
@@ -142,14 +142,14 @@ def limit_changed(c: Comparison) -> Iterator[RuleResult]:
             location=Location(node.id, after.id),
             before=old,
             after=new,
-            because=f"The limit changed from {old} to {new} rows.",
+            because=f"The row limit changed from {old} to {new}.",
         )
 
 
 _ADD_A_PLAN = "Add a query plan to the evidence."
 _WHAT_IS_THE_PLAN = (
-    "What is the query plan of the {side} version? Its explain() output, a checkpoint with state "
-    "metadata, or a capture of its entry point (module:function) shows this."
+    "Which stateful operators does the {side} version have? Its explain() output, a checkpoint "
+    "with state metadata, or a capture of its entry point (module:function) shows these operators."
 )
 
 

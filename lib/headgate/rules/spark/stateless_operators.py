@@ -48,9 +48,7 @@ def stateless_change(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TRF002")
 def source_option(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record a source's rate limits and client settings, so new values take
-    effect.
-    """
+    """The checkpoint doesn't record this option of the source, so the new value takes effect."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         if not (pair.before.options and pair.after.options):

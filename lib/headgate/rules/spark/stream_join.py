@@ -184,7 +184,7 @@ def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> RuleRes
         before=list(was),
         after=list(now),
         because=(
-            "The join now stores values of different columns. Rows in the state keep the values of "
-            "the old columns."
+            "The join now stores different columns. Rows in the state keep the values of the old "
+            "columns."
         ),
     )

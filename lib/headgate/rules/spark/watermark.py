@@ -68,7 +68,9 @@ def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_ADD_A_PLAN = "Add the query plan of a batch that has data, or the output of `headgate capture`."
+_ADD_A_PLAN = (
+    "Add the query plan of a batch with data, or the output of `headgate capture`, to the evidence."
+)
 _KEEP_THE_WATERMARK = "Keep the watermark, or reprocess the input with a new checkpoint."
 _START_FROM_AN_EMPTY = "Reprocess the input with a new checkpoint."
 _IS_THE_EVENT = "Is the event time the same column in both versions?"
@@ -234,7 +236,7 @@ def key_without_watermark(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=_listed(c.before.watermarks),
                 after=_listed(c.after.watermarks),
-                because="The state key is computed before the watermark is declared.",
+                because="The query computes the state key before withWatermark.",
                 remedy=_DECLARE_IT_FIRST,
                 scenario="from-scratch",
             )

@@ -272,10 +272,7 @@ def integer_truncated(pair: Pair) -> Iterator[Breach]:
     "SCH214",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy=(
-        "Keep the field repeated or single, as it was. For the other form, add a field with a new "
-        "number."
-    ),
+    remedy=("Don't change whether the field is repeated. Instead, add a field with a new number."),
 )
 def repeated_changed(pair: Pair) -> Iterator[Breach]:
     """A consumer that expects a single value gets the last of the repeated values, and loses packed

@@ -13,13 +13,13 @@ WERE_NULLS = (
     "Has the old version read rows with a null key? Or has it read rows with the value that now "
     "replaces null?"
 )
-SAME_TIME = "Does the new expression give the same time as the old one for every row?"
-SAME_KEY = "Does the new expression give the same key as the old one for every row?"
+SAME_TIME = "Does the new expression return the same time as the old one for every row?"
+SAME_KEY = "Does the new expression return the same key as the old one for every row?"
 # What a time that is another one for null alone means: a row without a time is in no window.
 NULLS_ONLY = (KeyChange.GUARDED, KeyChange.FILLED)
 NO_WINDOW = (
     "Rows without a time have no window, and don't advance the watermark. So stored windows stay "
-    "correct, but only one version counts these rows."
+    "correct. But if a row has a time in only one version, only this version counts the row."
 )
 REPLAY = "Reprocess the input with a new checkpoint."
 
@@ -67,7 +67,8 @@ _BY_FUNCTION = (
 )
 _BY_REWRITING = (
     "Different functions now compute a state key from the same columns. Query plans don't show "
-    "whether they return the same values. If they don't, Spark doesn't find the stored keys."
+    "whether these functions return the same values. If the values differ, Spark doesn't find the "
+    "stored keys."
 )
 _BY_NUMBER = (
     "The evidence of one version shows only the position of the field of inline(), not its name. A "

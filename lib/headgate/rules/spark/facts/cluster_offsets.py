@@ -16,7 +16,7 @@ from headgate.rules.spark.facts.kafka_subscriptions import kafka_pairs, logged_o
 MOST = 5
 """Maximum number of topics or partitions that a sentence names."""
 STORED = "stored"
-"""`Progress.offsets_from` of a stored version, whose query may have read more since then."""
+"""`Progress.offsets_from` of a stored version. Its query may have read more records since then."""
 
 
 @dataclass(frozen=True, slots=True)
