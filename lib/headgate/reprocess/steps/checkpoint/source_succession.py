@@ -137,8 +137,8 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
             )
         case TargetKind.END:
             found.blockers.append(
-                f"source {old.name} reads files, and Headgate can't skip unread files. Choose "
-                "another start than the latest offsets"
+                f"source {old.name} reads files, and Headgate can't skip unread files. Choose a "
+                "start other than the latest offsets"
             )
         case _:
             found.beginnings.append(same)
