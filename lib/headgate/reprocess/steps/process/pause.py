@@ -153,10 +153,11 @@ class ConfirmDrained(StepBase):
         begun, done = found.head
         if begun == done:
             return f"{self.pipeline} is paused after batch {done}: no batch is uncommitted"
+        last = "before its first commit" if done is None else f"after batch {done}"
         return (
-            f"{self.pipeline} is paused after batch {done}. Batch {begun} is uncommitted: the "
-            "query reprocesses it on the next start, and the sink may already have part of its "
-            "output"
+            f"{self.pipeline} is paused {last}. Batch {begun} is uncommitted: the query "
+            "reprocesses this batch on the next start. The sink may already have part of the "
+            "batch's output"
         )
 
 
