@@ -63,7 +63,7 @@ def start_flaw(pipeline: Pipeline) -> str | None:
     if isinstance(call, WatchControl):
         return (
             "the Spark driver starts the query, and Headgate can't switch the driver to another "
-            "checkpoint"
+            "checkpoint. Register a start command"
         )
     passes = VARIABLE in (repr(call) if call is not None else start)
     return None if passes else "the registered start command doesn't contain this variable"
