@@ -99,6 +99,6 @@ def _stays(pipeline: Pipeline, place: str) -> str:
             "disk space until you delete it"
         )
     return (
-        f"Headgate keeps the old checkpoint {place} unchanged for an undo, and deletes it with "
-        "the snapshots of this run (`keep_snapshots` under [runs] in headgate.toml)"
+        f"Headgate keeps the old checkpoint {place} unchanged for an undo, until it deletes the "
+        "snapshots of this run (`keep_snapshots` under [runs] in headgate.toml)"
     )

@@ -195,8 +195,8 @@ def check_whole(
         )
     if found.lost_inputs:
         raise RefusedError(
-            f"the input file {found.lost_inputs[0]} no longer exists, but batches after batch "
-            f"{batch} have read it. Restore the file, or {other}"
+            f"the input file {found.lost_inputs[0]} of batches after batch {batch} no longer "
+            f"exists, so the query can't reprocess the file. Restore the file, or {other}"
         )
 
 
