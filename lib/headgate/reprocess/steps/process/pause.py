@@ -12,7 +12,6 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.numbers import plural
 
 # Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
 STILL_SECONDS, MOST_SECONDS = 65.0, 200.0
@@ -230,4 +229,4 @@ def _waiting(applier: Applier, group: str) -> str:
         for name, topic in topics.items()
         for part in topic.partitions
     )
-    return f"group {group} has no members and {plural(waits, 'unread record')}"
+    return f"group {group} has no members. Unread records: {waits}"

@@ -65,9 +65,9 @@ class RunToOffsets(StepBase):
     def describe(self) -> str:
         limit = f" (time limit {self.time_limit} s)" if self.time_limit else ""
         return (
-            f"start {self.pipeline} with `{self.start}`, wait until group {self.group} has "
-            f"committed the latest offsets that {', '.join(sorted(self.topics))} had at the start "
-            f"of this step, and stop {self.pipeline} with `{self.stop}`{limit}"
+            f"run {self.pipeline} until group {self.group} has committed the latest offsets of "
+            f"{', '.join(sorted(self.topics))} at the start of this step: start with "
+            f"`{self.start}`, stop with `{self.stop}`{limit}"
         )
 
     @property

@@ -58,8 +58,8 @@ class DeleteTopics(StepBase):
         if not gone:
             return ()
         return (
-            f"can't be undone: {name_list(gone)} had fewer partitions than the inputs need, so the "
-            "application would fail to start",
+            f"can't be undone: {name_list(gone)} had fewer partitions than the inputs have now. "
+            "With these old topics, the application would fail to start",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
