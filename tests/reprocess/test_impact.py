@@ -51,7 +51,7 @@ def test_a_topic_of_unknown_size_makes_the_sum_unknown():
             9_000,
             Rates(reads=1_000, arrives=100),
             10.0,
-            "1000 records/s are read while 100 records/s arrive",
+            "the pipeline reads 1000 records/s while 100 records/s arrive",
         ),
         (9_000, Rates(reads=100, arrives=100), None, "never: "),
         (9_000, None, None, "nobody tells"),

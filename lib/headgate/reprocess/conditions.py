@@ -201,9 +201,10 @@ COPIES_STATE = Condition(
     ask=_passes_location,
 )
 KAFKA_OR_FILES = Condition(
-    need="only Kafka or file sources", ask=_sources(SourceKind.KAFKA, SourceKind.FILES)
+    need="Kafka or file sources, and no other sources",
+    ask=_sources(SourceKind.KAFKA, SourceKind.FILES),
 )
-ALL_KAFKA = Condition(need="only Kafka sources", ask=_sources(SourceKind.KAFKA))
+ALL_KAFKA = Condition(need="Kafka sources, and no other sources", ask=_sources(SourceKind.KAFKA))
 BATCH_DONE = Condition(need="at least one completed batch", ask=_batch_done)
 CUT_COMMANDS = Condition(
     need=(

@@ -108,13 +108,13 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
         return {"seconds": None, "seconds_how": keeps_up}
     if left <= 0:
         never = (
-            f"never: {rates.arrives:.0f} records/s arrive, but only {rates.reads:.0f} records/s "
-            f"are read ({rates.how})"
+            f"never: {rates.arrives:.0f} records/s arrive, but the pipeline reads only "
+            f"{rates.reads:.0f} records/s ({rates.how})"
         )
         return {"seconds": None, "seconds_how": never}
     how = (
-        f"{rates.reads:.0f} records/s are read while {rates.arrives:.0f} records/s arrive "
-        f"({rates.how})"
+        f"the pipeline reads {rates.reads:.0f} records/s while {rates.arrives:.0f} records/s "
+        f"arrive ({rates.how})"
     )
     return {"seconds": round(backlog / left, 1), "seconds_how": how}
 

@@ -63,7 +63,7 @@ def start_flaw(pipeline: Pipeline) -> str | None:
     if isinstance(call, WatchControl):
         return (
             "the Spark driver starts the query, and Headgate can't switch the driver to another "
-            "checkpoint"
+            "checkpoint. Register a start command"
         )
     passes = VARIABLE in (repr(call) if call is not None else start)
     return None if passes else "the registered start command doesn't contain this variable"
@@ -99,6 +99,6 @@ def _stays(pipeline: Pipeline, place: str) -> str:
             "disk space until you delete it"
         )
     return (
-        f"Headgate keeps the old checkpoint {place} unchanged for an undo, and deletes it with "
-        "the snapshots of this run (`keep_snapshots` under [runs] in headgate.toml)"
+        f"Headgate keeps the old checkpoint {place} unchanged for an undo, until it deletes the "
+        "snapshots of this run (`keep_snapshots` under [runs] in headgate.toml)"
     )

@@ -278,7 +278,7 @@ def test_a_version_that_stops_without_a_commit_repeats_no_more_than_the_run_says
     assert set(count) == set(billing.producer.sent)
     twice = sum(n - 1 for n in count.values())
     text = billing.journal(done["run"])
-    found = re.search(r"stopped (\d+) records? before the latest offsets", text)
+    found = re.search(r"are (\d+) records? before the latest offsets", text)
     assert found is not None, text
     most = int(found[1])
     assert twice <= most, (twice, most)

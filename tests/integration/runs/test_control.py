@@ -139,7 +139,7 @@ def test_a_pause_is_shown_with_since_and_by_whom_until_it_is_resumed(team, billi
         "since": row["ended_at"],
         "by": row["created_by"],
     }
-    assert "has no members and 8 unread records" in str(row["progress"])
+    assert "has no members. Unread records: 8" in str(row["progress"])
     back = team.run("undo", run, "--detach")["run"]
     _waits_for(team, back)
     start()

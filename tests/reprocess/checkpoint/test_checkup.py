@@ -173,7 +173,7 @@ def test_a_compacted_entry_goes_only_where_what_it_holds_is_there_as_well(copy_o
     (folder / "sources" / "0" / "2").unlink()
     looked = looked_at(folder, known)
     assert not looked.edits
-    assert "can't remove only the files that no batch has read" in looked.left[0].what
+    assert "can't remove the compact file of `sources/0`" in looked.left[0].what
 
 
 def test_a_batch_that_was_not_written_to_its_end_goes(copy_of):

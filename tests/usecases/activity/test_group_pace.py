@@ -63,7 +63,7 @@ def test_a_group_with_work_shows_how_fast_it_reads():
     told = in_time(48_000, rates, "")
     assert (
         told["seconds"] == 100.0
-        and "500 records/s are read while 20 records/s arrive" in told["seconds_how"]
+        and "reads 500 records/s while 20 records/s arrive" in told["seconds_how"]
     )
 
 

@@ -132,8 +132,8 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         return CheckpointIssue(
             code="offsets-back",
             what=(
-                f"{went_back}. The topic was probably recreated. Unless failOnDataLoss is false, "
-                "the query fails on every start"
+                f"{went_back}. The topic was probably recreated. If failOnDataLoss is true (the "
+                "default), the query fails on every start"
             ),
             scenario="new-checkpoint",
         )
@@ -151,7 +151,7 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     beyond, problem = entries_beyond(found, last)
     if problem:
         return CheckpointIssue(
-            code="uncommitted", what=f"{what}; {problem}", scenario="new-checkpoint"
+            code="uncommitted", what=f"{what}. {problem}", scenario="new-checkpoint"
         )
     risk = (
         None
@@ -228,7 +228,7 @@ def _other_place(known: Known, position: int, of: int, was: object, now: object)
         return
     if type(was) is not type(now) or _kind(was) != _kind(now):
         yield (
-            f"source {position} has another type in the uncommitted batch than in the last "
+            f"source {position} has different types in the uncommitted batch and in the last "
             "committed batch"
         )
         return

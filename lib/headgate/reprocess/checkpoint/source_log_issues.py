@@ -54,7 +54,7 @@ def poisoned_log(found: CheckpointFiles, known: Known) -> CheckpointIssue | None
     what = f"`{beyond[0]}` lists files that no batch has read" + (f": {why}" if why else "")
     if problem:
         return CheckpointIssue(
-            code="poisoned-source", what=f"{what}; {problem}", scenario="new-checkpoint"
+            code="poisoned-source", what=f"{what}. {problem}", scenario="new-checkpoint"
         )
     return CheckpointIssue(
         code="poisoned-source", what=what, edits=tuple(Edit(path=path) for path in beyond)
@@ -98,8 +98,8 @@ def entries_beyond(found: CheckpointFiles, last: int) -> tuple[list[str], str | 
         if removed and (holes or top < wanted):
             return (
                 gone,
-                f"the compact file of `{folder}` also lists files of committed batches, so "
-                "Headgate can't remove only the files that no batch has read",
+                f"Headgate can't remove the compact file of `{folder}`, because the file also "
+                "lists files of committed batches",
             )
     return gone, None
 

@@ -77,8 +77,8 @@ class UpgradeVerdict:
         if any(f.question for f in self.closed):
             found.append(
                 f"Headgate read the running version from {self.compared or 'its checkpoint'}. To "
-                "answer an open question, pass evidence of the running version (such as its query "
-                "plan or topology) or a stored version with --before"
+                "answer an open question, pass --before with a stored version, or with evidence of "
+                "the running version (such as its query plan or topology)"
             )
         return tuple(found)
 

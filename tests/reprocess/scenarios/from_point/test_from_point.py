@@ -197,7 +197,9 @@ def test_what_kafka_would_accept_or_leave_out_is_refused(options, sentence):
 def test_a_shift_ends_at_the_logs_ends_and_says_so():
     found = plan(shift_by="-100", topic=["orders"])
     assert moves(found) == {("orders", 0): (7, 2), ("orders", 1): (2, 0)}
-    moved = "the offset of orders[0] moves by -5 records instead of -100, to the earliest offset"
+    moved = (
+        "the offset of orders[0] moves by -5, not by -100: the shift stops at the earliest offset"
+    )
     assert moved in found.risks
     assert "the position 100 records before the current offset" in found.steps[2].describe()
     one = plan(shift_by=1, topic=["orders"]).steps[2].describe()
@@ -319,10 +321,10 @@ def test_a_time_before_all_logs_is_their_beginning():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"to_offset": 4}, ["the time of offset 4 can differ between the 4 partitions"]),
+        ({"to_offset": 4}, ["offset 4 can have a different time in each of the 4 partitions"]),
         (
             {"shift_by": -1, "topic": ["orders"]},
-            ["1 record before the current offset can differ", "clicks[0]"],
+            ["1 record before the current offset can have a different time", "clicks[0]"],
         ),
         ({"to_offset": 4, "topic": ["clicks:0"]}, ["keep their offsets: orders[0], orders[1]."]),
         ({"from_group": "h"}, ["keep their offsets: clicks[0]."]),

@@ -192,6 +192,6 @@ def test_late_records_that_expired_stop_the_run():
     step = plan_of(Cluster(), WINDOW).steps[0]
     cluster = Cluster()
     cluster.logs["late"] = topic("late", (4, 9))
-    said = r"late\[0\] now has offsets 4 to 9, but the plan needs 3 to 9"
+    said = r"late\[0\] now has earliest offset 4 and latest offset 9, but the plan needs offsets 3 "
     with pytest.raises(RefusedError, match=said):
         step.check(cluster)

@@ -109,9 +109,9 @@ def test_rows_are_staged_with_the_touched_keys_and_then_replaced():
         "keys (a key counts once per window) to a staging table for public.totals"
     )
     assert upsert.describe() == (
-        "upsert the results into table public.totals by customer, window_start, delete all other "
-        "rows of the keys that late records touch, and keep the replaced and deleted rows as a "
-        "backup"
+        "upsert the results into table public.totals by key (customer, window_start), delete all "
+        "other rows of the keys that late records touch, and keep the replaced and deleted rows as "
+        "a backup"
     )
 
 
@@ -170,7 +170,7 @@ def test_the_index_with_the_touched_keys_identifies_a_row(unique, keys):
         (
             replace(TABLE, cascades=("bills",)),
             {},
-            "rows that refer to them by foreign key, in bills. An undo can't restore these rows",
+            "change rows of bills, too. An undo can't restore these rows",
         ),
     ],
 )
@@ -265,7 +265,7 @@ def test_a_table_that_was_dropped_meanwhile_is_a_blocker():
         (with_kind("total", "int4"), StalePlanError, "column total of public.totals changed"),
         (replace(TABLE, missing=("x",)), RefusedError, "lacks x"),
         (replace(TABLE, unique=()), RefusedError, "no unique index on customer, window_start"),
-        (replace(TABLE, cascades=("bills",)), RefusedError, "by foreign key, in bills"),
+        (replace(TABLE, cascades=("bills",)), RefusedError, "change rows of bills, too"),
     ],
 )
 def test_a_run_does_not_begin_if_the_table_is_another_one(there, error, said):

@@ -121,7 +121,7 @@ def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"), [(3, "read 3 rows"), (0, "verified the start, but no batch")]
+    ("rows", "said"), [(3, "read 3 rows"), (0, "verified only that the query starts")]
 )
 def test_a_rehearsal_without_records_is_not_sold_for_more(broken, monkeypatch, rows, said):
     here = broken(entry_point="jobs:counts")

@@ -92,7 +92,9 @@ def test_a_query_that_read_on_after_the_plan_is_refused(moved, bind):
     """Its state, or its next batch, has replaced records: they would be counted twice."""
     with pytest.raises(RefusedError) as error:
         bind(Paper(**moved))
-    assert "ends at offset 11 of t[1], but replaced records begin at offset 10" in str(error.value)
+    assert "ends at offset 11 of t[1], but the run replaces records from offset 10 on" in str(
+        error.value
+    )
     assert "headgate undo r-1" in str(error.value)
 
 

@@ -105,7 +105,7 @@ def test_it_starts_waits_for_the_bound_and_stops():
     ]
     assert world.notes == [
         "group g has reached the latest offsets from the start of the run: "
-        "t-0: offset 105 of 100, t-1: offset 100 of 50"
+        "t-0 has committed offset 105, end 100; t-1 has committed offset 100, end 50"
     ]
 
 
@@ -121,7 +121,8 @@ def test_records_that_are_left_do_not_count_as_read():
     was = world.step.bind(world) | {"began": 0}
     world.is_up = True
     with pytest.raises(
-        RunCancelledError, match=r"the time limit of 1 s was reached .t-0: offset 5 of 100"
+        RunCancelledError,
+        match=r"the time limit of 1 s was reached .t-0 has committed offset 5, end 100",
     ):
         world.carry_out(was)
     assert world.asked == ["stop"] and not world.is_up
@@ -137,7 +138,9 @@ def test_nothing_to_read_starts_nothing():
 def test_a_pipeline_that_ends_before_the_bound_fails_the_step():
     world = World()
     world.ends_at = 30
-    with pytest.raises(StepError, match=r"p ended before group g reached .*t-0: offset 35 of 100"):
+    with pytest.raises(
+        StepError, match=r"p ended before group g reached .*t-0 has committed offset 35, end 100"
+    ):
         world.carry_out()
 
 
@@ -224,7 +227,9 @@ def test_nothing_in_repartition_topics_starts_nothing():
 def test_unread_repartition_topics_fail_the_verification():
     world = Streams()
     was = world.step.bind(world)
-    with pytest.raises(StepError, match=rf"to the end \({REPARTITION}-0: offset 30 of 40\)"):
+    with pytest.raises(
+        StepError, match=rf"to the end \({REPARTITION}-0 has committed offset 30, end 40\)"
+    ):
         world.step.verify(world, was)
 
 
@@ -234,4 +239,4 @@ def test_later_records_in_repartition_topics_are_not_part_of_the_run():
     world.at[0] = 105
     world.step.verify(world, was)
     assert "also read records that arrived after" in world.notes[0]
-    assert "offset 30 of 40" in world.notes[0]
+    assert "committed offset 30, end 40" in world.notes[0]

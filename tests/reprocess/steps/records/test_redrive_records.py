@@ -75,7 +75,7 @@ def test_it_creates_the_ledger_redrives_and_reports():
     STEP.verify(ports, was)
     assert STEP.is_applied(ports, was)
     assert ports.configs["cleanup.policy"] == "compact"
-    assert ports.notes[0] == "dead: 3 redriven, 1 at the maximum number of attempts"
+    assert ports.notes[0] == "records of dead: 3 redriven, 1 at the maximum number of attempts"
     (said,) = STEP.remains(ports, was)
     assert said.startswith("can't be undone: 3 records of dead are in orders")
     assert not STEP.undoable and STEP.undo(was) == ()

@@ -187,9 +187,7 @@ def test_the_switch_sets_a_group_to_exactly_the_old_offsets_and_says_what_may_co
     step = SwitchOffsets(**SWITCH)
     was = carry_out(step, world)
     assert world.at["new"] == {("in", 0): 30, ("in", 1): 5}
-    assert (
-        "stopped 10 records before the latest offsets (by its committed offsets)" in world.notes[-1]
-    )
+    assert "committed offsets are 10 records before the latest offsets" in world.notes[-1]
     world.at["new"]["in", 0] = 38
     (back,) = step.undo(was)
     assert (

@@ -79,14 +79,14 @@ def test_another_topic_of_that_name_stays(created):
     back.apply(world, {})
     back.verify(world, {})
     assert world.there["known-shadow"].id == "id-2"
-    assert "known-shadow is kept" in world.notes[0]
+    assert "Headgate keeps topic known-shadow" in world.notes[0]
 
 
 def test_a_topic_that_appeared_before_a_resume_is_not_filled():
     world = World()
     was = STEP.bind(world)
     world.create_topic(TopicShape(name="known-shadow", id="", **SHAPE))
-    with pytest.raises(StepError, match="no record that it created the topic"):
+    with pytest.raises(StepError, match="verify that this run created the topic"):
         STEP.apply(world, was)
     (back,) = STEP.undo(was)
     back.apply(world, {})
@@ -109,7 +109,7 @@ def test_a_worker_that_dies_before_the_id_is_kept_leaves_an_empty_topic_of_the_r
     world.write_record, world.end = keep, end
     if end:
         # Somebody has written to it: it may be another one of the name.
-        with pytest.raises(StepError, match="no record that it created the topic"):
+        with pytest.raises(StepError, match="verify that this run created the topic"):
             STEP.apply(world, was)
         return
     STEP.apply(world, was)

@@ -112,7 +112,7 @@ def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     """Fail where what was moved aside from `place` has not the `hash` that it had there."""
     if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
-            f"the backup {was['aside']} differs from the old {place}: another process still "
+            f"the backup {was['aside']} differs from the original {place}: another process still "
             f"writes to the backup. Stop that process, restore {was['aside']} from your own "
             f"backup, then run `headgate undo {applier.run}`"
         )

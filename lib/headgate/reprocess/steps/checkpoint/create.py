@@ -213,7 +213,8 @@ class InstallNewCheckpoint(StepBase):
         """Refuse where something stands there already."""
         if not again and inspector.checkpoints.read(self.place) is not None:
             raise RefusedError(
-                f"a checkpoint already exists at {self.place}: choose another location"
+                f"a checkpoint already exists at {self.place}. Run `headgate plan` again with "
+                "another location in --to"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -221,7 +222,8 @@ class InstallNewCheckpoint(StepBase):
         was = _bind_draft(applier, beside(self.place, DRAFT, applier.run))
         if applier.folders.exists(self.place):
             raise RefusedError(
-                f"the folder {self.place} already exists: choose a folder that doesn't exist yet"
+                f"the folder {self.place} already exists. Run `headgate plan` again with a new "
+                "location in --to"
             )
         return was
 

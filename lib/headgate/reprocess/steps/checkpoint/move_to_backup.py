@@ -31,8 +31,9 @@ class MoveToBackup(StepBase):
 
     def describe(self) -> str:
         return (
-            f"move the {self.what} {self.folder} to a backup folder next to it (deleted after the "
-            "time that `keep_snapshots` under [runs] in headgate.toml sets)"
+            f"move the {self.what} {self.folder} to a backup folder next to it. Headgate deletes "
+            "the backup folder with the snapshots of the run (`keep_snapshots` under [runs] in "
+            "headgate.toml)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -111,7 +112,7 @@ class RestoreFromBackup(RestoreFolder):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
         return (
-            f"the undo moves to a backup folder what was written to {self.folder} since the run",
+            f"files written to {self.folder} since the run: the undo moves them to a backup folder",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -32,7 +32,7 @@ def check_none_read(
         if past:
             raise RefusedError(
                 f"batch {last} of {pipeline} ends at offset {max(past)} of {topic}[{number}], "
-                f"but replaced records begin at offset {part.begin}: the pipeline read more "
+                f"but the run replaces records from offset {part.begin} on: the pipeline read more "
                 f"records after the plan was made. Run `headgate undo {applier.run}`, then "
                 "`headgate plan` again"
             )

@@ -47,8 +47,8 @@ class RecordOutput(StepBase):
 
     def describe(self) -> str:
         return (
-            f"save the offsets of the records that the batches after batch {self.batch} wrote to "
-            f"topic {self.topic}: {spans(self.topic, self.written)}"
+            f"save the offsets of records written to topic {self.topic} after batch {self.batch}: "
+            f"{spans(self.topic, self.written)}"
         )
 
     def bind(self, applier: Applier) -> PriorState:

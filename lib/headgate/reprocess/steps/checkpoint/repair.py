@@ -18,7 +18,9 @@ from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 from headgate.text.numbers import plural
 
 REPAIRED = "repaired"
-_START_ONLY = "the sources had no unread records, so the rehearsal verified the start, but no batch"
+_START_ONLY = (
+    "the sources had no unread records, so the rehearsal verified only that the query starts"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,10 +91,10 @@ class RepartitionState(StepBase):
         pinned = position.pinned.get(PARTITIONS) if position else None
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
-                f"the repartitioned copy {was['draft']} is incomplete: expected batch {end} and "
-                f"{self.partitions} partitions, found batch {new.head[0]} in the offset log, batch "
-                f"{new.head[1]} in the commit log and {pinned} partitions. Run `headgate undo "
-                f"{applier.run}`, then `headgate plan` again"
+                f"the repartitioned copy {was['draft']} is incomplete. Expected: batch {end} in "
+                f"both logs, {self.partitions} partitions. Found: batch {new.head[0]} in the "
+                f"offset log, batch {new.head[1]} in the commit log, {pinned} partitions. Run "
+                f"`headgate undo {applier.run}`, then `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -126,8 +126,8 @@ class ExportState(StepBase):
         """Decide where it is built; refuse a folder that is there already."""
         if applier.folders.exists(self.folder):
             raise RefusedError(
-                f"the export folder {self.folder} already exists: choose a folder that doesn't "
-                "exist yet"
+                f"the export folder {self.folder} already exists. Run `headgate plan` again with "
+                "another folder in --export-state"
             )
         return {"draft": beside(self.folder, EXPORT, applier.run)}
 

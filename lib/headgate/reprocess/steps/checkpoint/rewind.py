@@ -71,7 +71,7 @@ class CopyToBatch(StepBase):
             return ""
         of = f" ({plural(self.input_files, 'file')})" if self.input_files else ""
         batches = plural(self.last - self.batch, "later batch")
-        return f"; the input of {batches}{of} is reprocessed"
+        return f". The query then reprocesses the input of {batches}{of}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
@@ -195,8 +195,8 @@ def check_whole(
         )
     if found.lost_inputs:
         raise RefusedError(
-            f"the input file {found.lost_inputs[0]} no longer exists, but batches after batch "
-            f"{batch} have read it. Restore the file, or {other}"
+            f"the input file {found.lost_inputs[0]} of batches after batch {batch} no longer "
+            f"exists, so the query can't reprocess the file. Restore the file, or {other}"
         )
 
 
@@ -205,9 +205,9 @@ def check_end(applier: Applier, location: str, batch: int) -> None:
     found = applier.checkpoints.read(location)
     if found is None:
         raise StepError(
-            f"checkpoint {location} has no readable offset log and commit log, but should end at "
-            f"batch {batch}: another process probably deleted or replaced them. Stop that process, "
-            f"then run `headgate undo {applier.run}`"
+            f"checkpoint {location} should end at batch {batch}, but Headgate can't read its "
+            "offset log and commit log: another process probably deleted or replaced these logs. "
+            f"Stop that process, then run `headgate undo {applier.run}`"
         )
     if found.head != (batch, batch):
         begun, done = found.head

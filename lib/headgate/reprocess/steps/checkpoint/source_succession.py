@@ -114,7 +114,7 @@ def _unfit(olds: list[SourcePosition]) -> str:
     if len(olds) > 1:
         return (
             f"sources {', '.join(o.name for o in olds)} can't be merged: Headgate merges "
-            "only Kafka sources"
+            "only Kafka sources. Pass one old source per new source with --source NEW=OLD"
         )
     return (
         f"source {olds[0].name} is neither Kafka nor files, so Headgate can't set its start in a "
@@ -137,8 +137,8 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
             )
         case TargetKind.END:
             found.blockers.append(
-                f"source {old.name} reads files, and Headgate can't skip unread files. Choose "
-                "another start than the latest offsets"
+                f"source {old.name} reads files, and Headgate can't skip unread files. Choose a "
+                "start other than the latest offsets"
             )
         case _:
             found.beginnings.append(same)
@@ -172,7 +172,8 @@ class _Kafka:
             if self.at.setdefault(part, offset) != offset:
                 self.found.blockers.append(
                     f"two sources have different offsets for {part[0]}[{part[1]}] "
-                    f"({self.at[part]} and {offset}), so Headgate can't merge them"
+                    f"({self.at[part]} and {offset}), so Headgate can't merge them. Pass only one "
+                    "of these sources with --source NEW=OLD"
                 )
 
     def go(self, inspector: Inspector) -> None:

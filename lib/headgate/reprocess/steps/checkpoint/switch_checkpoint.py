@@ -172,8 +172,8 @@ class SwitchToOldCheckpoint(StepBase):
             )
         else:
             applier.note(
-                f"the old checkpoint {self.checkpoint} changed after the run: a query probably ran "
-                "on it"
+                f"the old checkpoint {self.checkpoint} changed after the run, probably because a "
+                "query ran on it. Its offsets and state may not be those from before the run"
             )
 
 

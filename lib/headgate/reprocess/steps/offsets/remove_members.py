@@ -52,7 +52,8 @@ class RemoveMembers(StepBase):
                 names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
                 raise RefusedError(
                     f"{plural(len(members), 'member')} of group {self.group} rejoined after the "
-                    f"removal ({names}), so the application still runs. Stop the application"
+                    f"removal ({names}), so the application still runs. Stop the application, then "
+                    "try again"
                 )
             if wait.seconds >= REJOIN_SECONDS:
                 return

@@ -202,10 +202,11 @@ class RestoreOffsets(StepBase):
         absent = (
             ""
             if not gone
-            else "; 1 of these partitions had no offset before the run, so its offset is deleted"
+            else ". 1 of these partitions had no offset before the run, so Headgate deletes its "
+            "offset"
             if gone == 1
-            else f"; {gone} of these partitions had no offset before the run, so their offsets are "
-            "deleted"
+            else f". {gone} of these partitions had no offset before the run, so Headgate deletes "
+            "their offsets"
         )
         return (
             f"restore the offsets of group {self.group} on {plural(len(self.moves), 'partition')} "

@@ -105,13 +105,13 @@ def outside(at: int | None, first: int, next_: int) -> str | None:
         )
     if at < first:
         return (
-            f"the position is offset {at}, before the range to skip: "
-            f"{plural(first - at, 'record')} before offset {first} would be skipped, too. Let the "
-            f"pipeline reach the range, or start the range at offset {at}"
+            f"the committed offset {at} is before the range to skip, so the run would also skip "
+            f"{plural(first - at, 'record')} before offset {first}. Let the pipeline reach the "
+            f"range, or start the range at offset {at}"
         )
     if at >= next_:
         return (
-            f"the position is offset {at}, already past the range: there is nothing to skip. "
+            f"the committed offset {at} is already past the range, so there is nothing to skip. "
             "Choose later offsets with --records"
         )
     return None

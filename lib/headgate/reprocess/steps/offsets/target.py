@@ -255,8 +255,8 @@ class _Finder:
         if at != wished:
             end = "earliest" if at == self.begin else "latest"
             self.found.risks.append(
-                f"the offset of {_name(self.part)} moves by {at - self.committed:+d} records "
-                f"instead of {by:+d}, to the {end} offset"
+                f"the offset of {_name(self.part)} moves by {at - self.committed:+d}, not by "
+                f"{by:+d}: the shift stops at the {end} offset"
             )
         self._to(at)
 
@@ -310,9 +310,9 @@ def cut_risks(
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
         risks.append(
-            f"the time of {target.describe()} can differ between the {len(there)} partitions, so "
-            "joins and aggregations don't start at one common time. For a common time, use "
-            "--to-datetime"
+            f"{target.describe()} can have a different time in each of the {len(there)} "
+            "partitions, so joins and aggregations don't start at one common time. For a common "
+            "time, use --to-datetime"
         )
     if left := set(read) - there:
         parts = name_list(f"{topic}[{number}]" for topic, number in left)

@@ -31,7 +31,7 @@ class CompareResults(StepBase):
     must_match: bool = True
 
     def describe(self) -> str:
-        return f"compare {self.before} with {self.after} by {name_list(self.keys)}"
+        return f"compare {self.before} with {self.after} by key ({name_list(self.keys)})"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Compare, keep the result with the run, and tell the counts."""

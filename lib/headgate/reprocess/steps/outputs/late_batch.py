@@ -61,8 +61,9 @@ class LateBatch:
                 first, after = self.offsets[name].get(str(part.number), (begin, begin))
                 if first < after and not begin <= first < after <= end:
                     raise RefusedError(
-                        f"{name}[{part.number}] now has offsets {begin} to {end}, but the plan "
-                        f"needs {first} to {after}. Run `headgate plan` again"
+                        f"{name}[{part.number}] now has earliest offset {begin} and latest offset "
+                        f"{end}, but the plan needs offsets {first} to {after - 1}. Run `headgate "
+                        "plan` again"
                     )
         if self.files is not None:
             check_content(inspector, self.files.partition(":")[2], self.content)

@@ -115,9 +115,9 @@ def cascades(table: DatabaseTable) -> list[str]:
     if not table.cascades:
         return []
     return [
-        f"--to: if the run deletes rows of {table.title}, the database also deletes or changes "
-        f"rows that refer to them by foreign key, in {name_list(table.cascades)}. An undo can't "
-        "restore these rows. Pass a table without such foreign keys"
+        f"--to: if the run deletes rows of {table.title}, foreign keys make the database delete or "
+        f"change rows of {name_list(table.cascades)}, too. An undo can't restore these rows. Pass "
+        "a table without such foreign keys"
     ]
 
 

@@ -28,7 +28,8 @@ class UpsertRows(StepBase):
     target: TargetTable
 
     def describe(self) -> str:
-        what = f"upsert the results into table {self.target.title} by {', '.join(self.target.keys)}"
+        keys = ", ".join(self.target.keys)
+        what = f"upsert the results into table {self.target.title} by key ({keys})"
         if self.target.touched_by:
             what += ", delete all other rows of the keys that late records touch"
         return f"{what}, and keep the {_gone(self.target.touched_by)} rows as a backup"

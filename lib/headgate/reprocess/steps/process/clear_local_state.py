@@ -39,7 +39,8 @@ class ClearLocalState(StepBase):
         if self.instances:
             names = ", ".join(self.instances)
             return (
-                f"skip clearing local state on {names}: reported as cleared by hand, not verified"
+                f"skip clearing local state on {names}: according to --local-state-cleared, it was "
+                "cleared by hand (not verified)"
             )
         verb = "manual step" if self.waits else "manual step after the run"
         return (

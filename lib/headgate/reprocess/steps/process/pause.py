@@ -12,7 +12,6 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.numbers import plural
 
 # Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
 STILL_SECONDS, MOST_SECONDS = 65.0, 200.0
@@ -153,10 +152,11 @@ class ConfirmDrained(StepBase):
         begun, done = found.head
         if begun == done:
             return f"{self.pipeline} is paused after batch {done}: no batch is uncommitted"
+        last = "before its first commit" if done is None else f"after batch {done}"
         return (
-            f"{self.pipeline} is paused after batch {done}. Batch {begun} is uncommitted: the "
-            "query reprocesses it on the next start, and the sink may already have part of its "
-            "output"
+            f"{self.pipeline} is paused {last}. Batch {begun} is uncommitted: the query "
+            "reprocesses this batch on the next start. The sink may already have part of the "
+            "batch's output"
         )
 
 
@@ -229,4 +229,4 @@ def _waiting(applier: Applier, group: str) -> str:
         for name, topic in topics.items()
         for part in topic.partitions
     )
-    return f"group {group} has no members and {plural(waits, 'unread record')}"
+    return f"group {group} has no members. Unread records: {waits}"

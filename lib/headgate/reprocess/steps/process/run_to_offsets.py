@@ -65,9 +65,9 @@ class RunToOffsets(StepBase):
     def describe(self) -> str:
         limit = f" (time limit {self.time_limit} s)" if self.time_limit else ""
         return (
-            f"start {self.pipeline} with `{self.start}`, wait until group {self.group} has "
-            f"committed the latest offsets that {', '.join(sorted(self.topics))} had at the start "
-            f"of this step, and stop {self.pipeline} with `{self.stop}`{limit}"
+            f"run {self.pipeline} until group {self.group} has committed the latest offsets of "
+            f"{', '.join(sorted(self.topics))} at the start of this step: start with "
+            f"`{self.start}`, stop with `{self.stop}`{limit}"
         )
 
     @property
@@ -180,7 +180,7 @@ class RunToOffsets(StepBase):
             applier.note(
                 f"group {self.group} also read records that arrived after the start of the run. "
                 f"{self.pipeline} stopped before the group had read its repartition topics to the "
-                f"end: {undrained}"
+                f"end ({undrained}). It reads the remaining records on its next start"
             )
         applier.note(f"group {self.group} has reached the latest offsets from the start of the "
                      f"run: {run.said()}")  # fmt: skip
@@ -292,15 +292,15 @@ class _Wait:
     def said(self) -> str:
         """Return where the first partitions are, and where they are to be."""
         parts = sorted(self._bounds)
-        shown = ", ".join(map(self._shown, parts[:SHOWN_PARTITIONS]))
+        shown = "; ".join(map(self._shown, parts[:SHOWN_PARTITIONS]))
         more = len(parts) - SHOWN_PARTITIONS
         return shown + (f" and {more} more" if more > 0 else "")
 
     def _shown(self, part: Part) -> str:
         """Return the committed offset of a partition and the offset at which the run ends."""
         at, end = self._at.get(part), self._bounds[part]
-        reached = f"no committed offset (end: {end})" if at is None else f"offset {at} of {end}"
-        return f"{part[0]}-{part[1]}: {reached}"
+        reached = "no committed offset" if at is None else f"committed offset {at}"
+        return f"{part[0]}-{part[1]} has {reached}, end {end}"
 
 
 def _ends(topics: Mapping[str, Topic]) -> dict[Part, int]:

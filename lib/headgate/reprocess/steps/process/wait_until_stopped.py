@@ -127,7 +127,8 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
             "status command, or set `watch` in headgate.toml and call headgate.watch in the driver"
         )
     applier.note(
-        f"watching the logs of checkpoint {location} for {seconds:.0f} s: no new batch may appear"
+        f"checking for {seconds:.0f} s that no new batch appears in the logs of checkpoint "
+        f"{location}"
     )
     wait = Wait(applier=applier)
     while wait.seconds < seconds:

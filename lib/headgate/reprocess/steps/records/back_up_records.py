@@ -71,7 +71,7 @@ class BackUpRecords(StepBase):
         if open_on := inspector.kafka.topics_in_transaction(self.topics):
             raise RefusedError(
                 f"a transaction is open on {name_list(open_on)}: Headgate can't read its records "
-                "yet. Wait until the transaction ends"
+                "yet. Wait until the transaction ends, then try again"
             )
 
     def bind(self, applier: Applier) -> PriorState:

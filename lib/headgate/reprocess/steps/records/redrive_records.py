@@ -133,10 +133,10 @@ class RedriveRecords(StepBase):
         if not self.is_applied(applier, was):
             raise StepError(f"not all selected records of {self.topic} were read. Resume the run")
         at = applier.dead_letters.progress(self.ledger, was["run"])
-        applier.note(f"{self.topic}: {_said(at.values())}")
+        applier.note(f"records of {self.topic}: {_said(at.values())}")
         for number, done in sorted(at.items()):
             if done.counts and len(at) > 1:
-                applier.note(f"{self.topic}[{number}]: {_said([done])}")
+                applier.note(f"records of {self.topic}[{number}]: {_said([done])}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the retry topic that the run created; records in existing topics stay."""

@@ -147,17 +147,15 @@ class VerifyPartitions(StepBase):
 
     def _said(self, applier: Applier) -> str:
         now = {name: count for name, (_, count) in applier.kafka.identities(self.topics).items()}
-        said = [
-            f"topic {name} has {plural(count, 'partition')}" for name, count in sorted(now.items())
-        ]
+        said = [f"{name} ({plural(count, 'partition')})" for name, count in sorted(now.items())]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
         why = (
             (
-                f"; the number for {name_list(fixed)} isn't {self.to}, because the code or another "
-                "input sets it"
+                f". The code or another input sets the partitions of {name_list(fixed)}, so their "
+                f"number isn't {self.to}"
             )
             if fixed
             else ""
         )
-        made = f"; {name_list(said)}{why}" if said else ""
+        made = f". Internal topics: {name_list(said)}{why}" if said else ""
         return f"group {self.group} is stable and has members{made}"

@@ -58,8 +58,8 @@ class DeleteTopics(StepBase):
         if not gone:
             return ()
         return (
-            f"can't be undone: {name_list(gone)} had fewer partitions than the inputs need, so the "
-            "application would fail to start",
+            f"can't be undone: {name_list(gone)} had fewer partitions than the inputs have now. "
+            "With these old topics, the application would fail to start",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -215,8 +215,8 @@ class RestoreTopics(StepBase):
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
             raise StepError(
-                "recreated topics have other partitions, replication or settings than the deleted "
-                f"topics: {name_list(wrong)}. Correct these topics, then resume the run"
+                "recreated topics differ from the deleted topics in partitions, replication or "
+                f"settings: {name_list(wrong)}. Correct these topics, then resume the run"
             )
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
@@ -304,7 +304,7 @@ class CreateTopics(StepBase):
         now = applier.kafka.shapes(self.topics)
         if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
             raise StepError(
-                "new topics have other partitions, replication or settings than planned: "
+                "new topics differ from the plan in partitions, replication or settings: "
                 f"{name_list(wrong)}. Correct these topics, then resume the run"
             )
 

@@ -85,7 +85,7 @@ class CompareOutputs(StepBase):
         staged, compared = read_record(applier, STAGED), read_record(applier, f"beside-{COMPARE}")
         if staged is None or compared is None:
             raise StepError(
-                "the record of the compared offsets is missing in the run's folder. Run "
+                "the run's folder has no file with the offsets to compare. Run "
                 f"`headgate undo {applier.run}`, then `headgate plan` again"
             )
         both = (staged["output"], compared["output"])
@@ -102,7 +102,10 @@ class CompareOutputs(StepBase):
                 f"{self.sink_topic}: {name_list(consumers)}. Keep these fields, or write to a new "
                 "topic"
             )
-        applier.note(f"{'; '.join(wrong)}. Topic {self.sink_topic} has no known consumers")
+        applier.note(
+            f"the output schema changes: {'; '.join(wrong)}. Topic {self.sink_topic} has no known "
+            "consumers, so the run continues"
+        )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The comparison itself is the check."""

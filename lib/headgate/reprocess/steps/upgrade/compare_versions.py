@@ -134,7 +134,10 @@ class CompareVersions(StepBase):
                 f"{self.sink_topic}: {name_list(consumers)}. Keep these fields, or write to a new "
                 "topic"
             )
-        applier.note(f"{'; '.join(wrong)}. Topic {self.sink_topic} has no known consumers")
+        applier.note(
+            f"the output schema changes: {'; '.join(wrong)}. Topic {self.sink_topic} has no known "
+            "consumers, so the run continues"
+        )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The comparison itself is the check."""

@@ -165,9 +165,9 @@ class SwitchOffsets(StepBase):
         ends = latest(applier, self.topics)
         open_ = sum(ends[part] - at for part, at in switch.items() if part in ends)
         applier.note(
-            f"{self.old} stopped {plural(open_, 'record')} before the latest offsets (by its "
-            "committed offsets). If it processed some of these records without committing their "
-            "offsets, consumers get the results of these records twice"
+            f"{self.old} has stopped. Its committed offsets are {plural(open_, 'record')} before "
+            f"the latest offsets. If {self.old} already processed some of these records, consumers "
+            "get their results twice"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -217,7 +217,7 @@ class CountReprocessed(StepBase):
     has_state: bool = False
 
     def describe(self) -> str:
-        return f"count the records that {self.old} reprocesses from the offsets of the switch"
+        return f"count the records since the switch that {self.old} reprocesses"
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say how many there are now."""

@@ -160,9 +160,9 @@ class RunBeside(StepBase):
         if missing:
             raise RefusedError(
                 f"batch {min(missing)} is no longer in the logs of checkpoint {self.checkpoint}, "
-                "so the new version can't repeat this batch. Raise "
-                "spark.sql.streaming.minBatchesToRetain of the running query, or use a longer "
-                "trigger interval"
+                "so the new version can't repeat this batch. In the running query, raise "
+                "spark.sql.streaming.minBatchesToRetain or the trigger interval. Then run "
+                "`headgate plan` again"
             )
 
     def _look(self, applier: Applier, seen: dict[int, LoggedBatch]) -> None:
@@ -269,8 +269,9 @@ class RunBeside(StepBase):
             if own != other:
                 raise RefusedError(
                     f"the watermark of {self.entry_point} is {own} ms, but the running version's "
-                    f"watermark is {other} ms. A switch would lose results or write duplicates. "
-                    "Keep the watermark's column and delay, or use `headgate plan offline-upgrade`"
+                    f"watermark is {other} ms. A switch would lose results or write duplicates. In "
+                    "the new version, keep the column and delay of withWatermark, or use `headgate "
+                    "plan offline-upgrade`"
                 )
 
     @property

@@ -52,8 +52,8 @@ class CreateShadowTopic(StepBase):
         if not own_topic(applier, self.topic, was["record"]):
             if applier.kafka.shapes([self.topic]):
                 raise StepError(
-                    f"topic {self.topic} exists, but this run has no record that it created the "
-                    "topic. Delete the topic if no consumer needs it, then resume the run"
+                    f"topic {self.topic} exists, but Headgate can't verify that this run created "
+                    "the topic. Delete the topic if no consumer needs it, then resume the run"
                 )
             applier.folders.write_record(was["record"], CREATING)
             applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
@@ -110,8 +110,8 @@ class DeleteShadowTopic(StepBase):
             applier.kafka.delete_topic(own)
         elif applier.kafka.shapes([self.topic]):
             applier.note(
-                f"topic {self.topic} is kept: the run has no record that it created the topic. "
-                "Delete the topic if no consumer needs it"
+                f"Headgate keeps topic {self.topic}, because the run may not have created the "
+                "topic. Delete the topic if no consumer needs it"
             )
 
     def _own(self, applier: Applier) -> TopicShape | None:

@@ -62,7 +62,9 @@ class VerifyVersion(StepBase):
 
     def describe(self) -> str:
         what = (
-            f"group {self.group} continues to read" if self.group else "the query commits a batch"
+            f"group {self.group} commits new offsets (if it has unread records)"
+            if self.group
+            else "the query commits a batch"
         )
         return f"verify that {self.pipeline} runs and that {what}"
 
@@ -131,8 +133,8 @@ class VerifyVersion(StepBase):
                 "reports that the query runs. Check the query, then resume or undo the run"
             )
         applier.note(
-            f"{self.pipeline} runs, but has started no batch: no unread input is known. Headgate "
-            "did not verify that the new version completes a batch on the old state"
+            f"{self.pipeline} runs, but has started no batch: Headgate knows of no unread input. "
+            "So Headgate did not verify that the new version completes a batch on the old state"
         )
 
     def _group(self, applier: Applier, group: str, was: PriorState) -> None:
@@ -142,7 +144,7 @@ class VerifyVersion(StepBase):
             now = committed(applier, group)
             has_members = bool(applier.kafka.group(group).members)
             if has_members and (now != before or not _lags(applier, group)):
-                how = "continues to read" if now != before else "has no unread records"
+                how = "committed new offsets" if now != before else "has no unread records"
                 applier.note(f"group {group} has members and {how}")
                 return
             wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
@@ -152,7 +154,7 @@ class VerifyVersion(StepBase):
                     "offsets. See its log for the cause"
                 )
             if wait.seconds >= PROVE_SECONDS:
-                how = "has no members" if not has_members else "does not continue to read"
+                how = "has committed no new offsets" if has_members else "has no members"
                 raise StepError(
                     f"group {group} {how} after {wait.seconds:.0f} s: resume the run to wait "
                     "longer, or undo the run"
