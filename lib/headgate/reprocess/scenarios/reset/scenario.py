@@ -25,7 +25,7 @@ _POINTS = (
 )
 INPUT_TOPICS = Option(
     name="input-topics",
-    ask="Which input topics does the application read?",
+    ask="Which input topics should be reset?",
     help="Input topics to reset (to the earliest offset, unless another option sets the offset).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
