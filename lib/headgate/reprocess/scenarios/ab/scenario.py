@@ -184,8 +184,8 @@ SCENARIO = Scenario(
     support={
         Engine.SPARK: needs(ENTRY_POINT),
         Engine.KAFKA_STREAMS: refused(
-            "Kafka Streams can't process a range of offsets as a batch: compare both jars with "
-            "`headgate rehearse`"
+            "Kafka Streams can't process a range of offsets as a batch. To compare both jars, use "
+            "a twin run: `headgate rehearse --before-jar`"
         ),
         Engine.CONSUMER_GROUP: refused(
             "Headgate can't run the code of a consumer group: run both versions yourself with "

@@ -33,7 +33,8 @@ INPUT_TOPICS = Option(
 FORCE = Option(
     name="force",
     ask="Remove members that a killed process left behind?",
-    help="With --execute: remove members left by killed processes. Fails if a member rejoins.",
+    help="With --execute: remove members left by killed processes. The run fails if a member "
+    "rejoins.",
     kind=Kind.FLAG,
 )
 

@@ -195,10 +195,13 @@ NEW_FORM = says(
 )
 
 CHAIN = (
-    says(run="{name} writes the results since the target time to {to} a second time."),
     says(
-        run="Downstream pipelines that skip the replaced records process each rewritten record "
-        "once."
+        run="{name} writes the results since the target time to {to} a second time, as rewritten "
+        "records."
+    ),
+    says(
+        run="A downstream pipeline that skips the first results since the target time (the "
+        "replaced records) gets no duplicates."
     ),
     says(
         undo="Offsets and checkpoints of all pipelines are restored. Deleted state of Kafka "
