@@ -21,7 +21,7 @@ def own_console(tmp_path, serving):
 @sampled("scheme", ["light", "dark"], one_in=2)
 def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
     page = visit("reprocess?pipeline=returns", at=own_console, scheme=scheme, size=(1280, 800))
-    page.get_by_text("Drop the state and reprocess everything").wait_for()
+    page.get_by_text("Drop the state and reprocess all records").wait_for()
     shoot(page, f"reprocess-choice-{scheme}")
     page.get_by_role("button", name="From scratch").click()
     page.get_by_text("Every step can be undone").wait_for()

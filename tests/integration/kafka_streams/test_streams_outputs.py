@@ -89,7 +89,7 @@ def test_an_undo_before_it_caught_up_leaves_wrong_newest_values_until_the_next_r
         assert "State and offsets are restored" in said
         wait(lambda: end_of_output(app) >= before + first + 5, "it does not count again")
         shown = app.team.run("undo", run, "--dry-run")
-        assert any("records to reprocess" in text for text in shown["outputs"]["run"])
+        assert any("still has to reprocess" in text for text in shown["outputs"]["run"])
         undo(app.team, run)
 
         slow.unlink()

@@ -47,7 +47,7 @@ OURS = {
     "file_header": (2, "line 1: expected TOPIC,PARTITION,OFFSET"),
     "file_missing": (2, "nope.csv can't be read"),
     "file_non_numeric": (2, "line 1: expected TOPIC,PARTITION,OFFSET"),
-    "file_partial": (3, "the list of offsets lacks APP_in[1]"),
+    "file_partial": (3, "the list of offsets has no row for APP_in[1]"),
     "file_quoted": {"APP_in:0": 5, "APP_in:1": 6},
     "file_spaces": {"APP_in:0": 5, "APP_in:1": 6},
     "file_unknown_partition": (3, "APP_in[7] has a listed offset"),

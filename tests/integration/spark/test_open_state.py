@@ -269,7 +269,7 @@ def test_what_is_lost_is_what_the_plan_says(lab, request):
     if mode is Mode.APPEND and holder is not Holder.OUTER_JOIN:
         # Whatever the state holds is never written as the state has it.
         assert len(control - continued) == expected.rows
-        assert any("A closed window or group is emitted again" in risk for risk in risks)
+        assert any("A late record reopens its window or group" in risk for risk in risks)
     if mode is Mode.COMPLETE:
         assert len(before) == expected.rows
         assert {k for k, _ in before} - {k for k, _ in continued} == {"b", "c", "e"}
@@ -290,7 +290,7 @@ def test_a_limit_counts_from_zero(lab):
         for r in carried.risks
     )
     assert any(
-        "starts at zero again, and the query emits rows from the starting offset on up to the limit"
+        "starts at zero again. From the starting offset, the query again emits rows up to the limit"
         in r
         for r in pointed.risks
     )

@@ -159,12 +159,12 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         for said in _differences(f"{name}:", before.preconditions.get(name), value)
     ]
     found += [
-        f"{n} was {_short(value)}, and is now missing"
+        f"{n}: was {_short(value)}, is now missing"
         for n, value in before.preconditions.items()
         if n not in now.preconditions
     ]
     if not found and before.hash != now.hash:
-        found = ["a new plan would have other steps than the earlier plan"]
+        found = ["a new plan would have different steps or values"]
     approved, counted = approved_counts(before), _counts(now)
     grown = ((w, approved[w], counted.get(w)) for w in approved)
     return (*found, *(f"{n} records would now be {w}, but only {a} were approved"

@@ -97,7 +97,7 @@ def test_spark_keeps_the_checkpoint_runs_to_the_bound_and_stays_stopped():
 
 def test_a_first_batch_without_a_limit_is_a_risk_with_its_size():
     plan = build_plan("bounded", "p", World(Engine.SPARK))
-    assert any("the first batch has 70 records" in risk for risk in plan.risks)
+    assert any("batch contains all unread records (now 70)" in risk for risk in plan.risks)
 
 
 def test_a_rate_limit_bounds_the_first_batch_too():
@@ -148,7 +148,7 @@ def test_a_partition_without_an_offset_is_a_risk():
     world = World(Engine.CONSUMER_GROUP)
     del world.offsets[("orders", 1)]
     risks = " ".join(build_plan("bounded", "p", world).risks)
-    assert "no committed offset: orders[1]. In them" in risks
+    assert "no committed offset: orders[1]. There," in risks
 
 
 def blockers(world, **options):

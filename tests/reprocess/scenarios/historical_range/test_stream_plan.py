@@ -186,7 +186,7 @@ def test_update_mode_needs_the_keys_of_a_result():
     assert made.steps[0].stream["keys"] == ["window", "city"]
     assert made.steps[0].job().arguments[-4:] == ("--keys", "window", "--keys", "city")
     assert any(
-        "The run keeps the last row of each key (columns: city, window)" in r for r in made.risks
+        "run keeps the last row of each key (key columns: city, window)" in r for r in made.risks
     )
     # As a batch, each result comes once anyway.
     assert plan(found).can_apply
@@ -229,7 +229,7 @@ def test_a_rate_below_one_is_an_error():
     ("found", "options", "said"),
     [
         (version(HOURLY), {"rate": 5}, "--rate: Spark can't limit a batch. Pass --as stream"),
-        (version(HOURLY), {"max_records": 5}, "--max-records: only for --as stream"),
+        (version(HOURLY), {"max_records": 5}, "--max-records needs --as stream"),
         (
             version(StatefulOperator(kind=OperatorKind.LIMIT)),
             {"warm_up": "1h"},

@@ -98,7 +98,7 @@ def test_rows_are_staged_with_the_touched_keys_and_then_replaced():
     said = (
         "if the run has no new result for a row of a touched key, the row is deleted from public",
         "if another program, such as totals, writes rows of the touched keys after this plan was",
-        "while rows are replaced, other writers of public.totals wait",
+        "other writers of public.totals wait while the run replaces rows",
         "no values for these columns: note. Replaced rows keep their old values",
     )
     for text in said:

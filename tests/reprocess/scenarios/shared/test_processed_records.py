@@ -39,7 +39,10 @@ def test_a_query_over_named_topics_is_processed():
     [
         ({"entry_point": None}, "sets no `entry_point`"),
         ({}, "headgate capture m:f --pipeline p"),
-        ({"version": version(KAFKA, Source(position=1, format="rate"))}, "but p reads rate"),
+        (
+            {"version": version(KAFKA, Source(position=1, format="rate"))},
+            "sources of format rate",
+        ),
         ({"version": version(replace(KAFKA, options={"Assign": "{}"}))}, "or `assign`"),
         (
             {"version": version(Source(position=0, format="kafka", pattern="o.*"))},

@@ -130,12 +130,13 @@ def _risks(request: PlanRequest, topics: Mapping[str, Topic], mode: ProcessingMo
 
 
 _BATCH = (
-    "both versions process the records as a batch, where no record is late. The comparison misses "
-    "differences that only late records cause. To include late records, pass --as stream"
+    "both versions process the records as a batch. In a batch no record is late, so the "
+    "comparison misses differences that only late records cause. To include late records, pass "
+    "--as stream"
 )
 _STREAM = (
-    "both versions get the same batches. In append mode, results of windows that are still open at "
-    "the last offset are missing"
+    "both versions get the same batches. In append mode, a window that is still open at the last "
+    "offset has no result in either version"
 )
 
 
@@ -163,8 +164,8 @@ SCENARIO = Scenario(
         Option(
             name="offsets",
             ask="Process which offsets?",
-            help="Offsets to process; TO is not included (default: all that exist when the plan "
-            "is made).",
+            help="Offsets to process, without offset TO (default: all offsets that exist when "
+            "the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),
@@ -183,8 +184,8 @@ SCENARIO = Scenario(
     support={
         Engine.SPARK: needs(ENTRY_POINT),
         Engine.KAFKA_STREAMS: refused(
-            "Kafka Streams can't process a range of offsets as a batch: compare both jars with "
-            "`headgate rehearse`"
+            "Kafka Streams can't process a range of offsets as a batch. To compare both jars, use "
+            "a twin run: `headgate rehearse --before-jar`"
         ),
         Engine.CONSUMER_GROUP: refused(
             "Headgate can't run the code of a consumer group: run both versions yourself with "

@@ -119,9 +119,9 @@ def _risks(
     ]
     if new:
         yield (
-            f"these partitions have records, but no committed offset: {name_list(new)}. In them, "
-            f"auto.offset.reset decides where {name} starts. With `latest`, the run may not end: "
-            "pass --time-limit"
+            f"these partitions have records, but no committed offset: {name_list(new)}. There, "
+            f"{name} starts at the offset that its auto.offset.reset sets. With `latest`, the run "
+            "may not end: pass --time-limit"
         )
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         yield (

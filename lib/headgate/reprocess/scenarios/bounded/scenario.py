@@ -31,7 +31,7 @@ SCENARIO = Scenario(
             name="max-records",
             ask="How many records per batch at most?",
             help="Maximum number of records in a batch (default: `maxOffsetsPerTrigger` of the "
-            "query). Without a limit, the first batch takes all unread records.",
+            "query). Without either, the first batch contains all unread records.",
             kind=Kind.NUMBER,
             metavar="COUNT",
             engines=_SPARK,
@@ -39,8 +39,8 @@ SCENARIO = Scenario(
         Option(
             name="rate",
             ask="How many records per second at most?",
-            help="Rate limit in records per second (default: none). A batch has at most as many "
-            "records as the limit allows in 10 seconds.",
+            help="Rate limit in records per second (default: none). A batch has at most 10 "
+            "seconds' worth of records.",
             kind=Kind.NUMBER,
             metavar="N",
             engines=_SPARK,

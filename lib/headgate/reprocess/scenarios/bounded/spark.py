@@ -22,7 +22,7 @@ from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processing_mode import least_seconds
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import name_list
 
 
 def build(request: PlanRequest) -> Plan:
@@ -38,8 +38,8 @@ def build(request: PlanRequest) -> Plan:
         return request.block(common.no_checkpoint(pipeline))
     if found.remote:
         raise RefusedError(
-            f"checkpoint {found.location} is remote, and Headgate can restore only a local "
-            "checkpoint: run the query with Trigger.AvailableNow instead"
+            f"checkpoint {found.location} is remote, but Headgate can restore only a local "
+            "checkpoint. Run the query with Trigger.AvailableNow instead"
         )
     stop = common.stop_step(pipeline, checkpoint=found.location)
     what: dict[str, Any] = {
@@ -117,8 +117,8 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         "sink. An undo can't delete this output"
     )
     yield (
-        "the run ends at the offsets that are the latest when the query starts. Records that "
-        "arrive later aren't processed"
+        "the run processes records up to the latest offsets at the start of the query. Records "
+        "that arrive later aren't processed"
     )
     if (rate := common.at_least(request.options, "rate", 1, None)) is not None:
         yield (
@@ -127,10 +127,11 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         )
         yield from least_seconds(request, sum((unread or {}).values()))
     elif not _has_limit(request):
-        count = "all unread records" if unread is None else plural(sum(unread.values()), "record")
+        now = "" if unread is None else f" (now {sum(unread.values())})"
         yield (
-            "at least one source of the query has no known `maxOffsetsPerTrigger`. Without "
-            f"this limit, the first batch has {count}, which can exceed memory. Pass --max-records"
+            "at least one source of the query has no known `maxOffsetsPerTrigger`. Without this "
+            f"limit, the first batch contains all unread records{now}, and can exceed memory. Pass "
+            "--max-records"
         )
     if request.version is not None and request.version.watermarks:
         yield (
@@ -140,7 +141,7 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         )
     if not request.inspector.spark_jobs.master().startswith("local"):
         yield (
-            f"the run uses the Spark master {request.inspector.spark_jobs.master()}, whose "
+            f"the run uses the Spark master {request.inspector.spark_jobs.master()}. Its "
             "executors must be able to import the query's code"
         )
     yield from end_risks(request)

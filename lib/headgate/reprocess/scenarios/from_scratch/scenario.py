@@ -36,7 +36,7 @@ def build(request: PlanRequest) -> Plan:
 SCENARIO = Scenario(
     name="from-scratch",
     title="From scratch",
-    what="Drop the state and reprocess everything that the inputs still hold.",
+    what="Drop the state and reprocess all records that are still in the inputs.",
     build=build,
     options=(*output_topics.OPTIONS, *kafka_streams_options.OPTIONS),
     support={

@@ -182,5 +182,5 @@ def _starts(source: Source) -> str | None:
 
 def _name(source: Source) -> str:
     if source.topics:
-        return f"the source of {', '.join(source.topics)}"
+        return f"source {', '.join(source.topics)}"
     return f"source {source.position}"

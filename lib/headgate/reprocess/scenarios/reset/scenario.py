@@ -25,7 +25,7 @@ _POINTS = (
 )
 INPUT_TOPICS = Option(
     name="input-topics",
-    ask="Which input topics does the application read?",
+    ask="Which input topics should be reset?",
     help="Input topics to reset (to the earliest offset, unless another option sets the offset).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
@@ -33,7 +33,8 @@ INPUT_TOPICS = Option(
 FORCE = Option(
     name="force",
     ask="Remove members that a killed process left behind?",
-    help="With --execute: remove members left by killed processes. Fails if a member rejoins.",
+    help="With --execute: remove members left by killed processes. The run fails if a member "
+    "rejoins.",
     kind=Kind.FLAG,
 )
 

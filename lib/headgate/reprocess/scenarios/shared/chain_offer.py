@@ -15,7 +15,7 @@ from headgate.text.numbers import name_list
 from headgate.text.times import milliseconds, moment
 
 OFFERS = ("rewind", "from-scratch")
-"""The scenarios that a chain applies to several pipelines."""
+"""The scenarios that offer a chain."""
 
 
 def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:
@@ -32,8 +32,8 @@ def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:
         return plan
     option, what = hint
     risk = (
-        f"downstream pipelines get duplicates: {name_list(found)}. To rewind them to the same "
-        f"time, run `headgate plan chain {shlex.quote(request.pipeline.name)} {option}`{what}"
+        f"downstream pipelines get duplicates: {name_list(found)}. To rewind these pipelines, "
+        f"too, run `headgate plan chain {shlex.quote(request.pipeline.name)} {option}`{what}"
     )
     return replace(plan, risks=(*plan.risks, risk))
 

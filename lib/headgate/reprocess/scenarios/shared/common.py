@@ -15,7 +15,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
 from headgate.reprocess.steps.process.stop_start import StopPipeline, stop_with
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 T = TypeVar("T")
 
@@ -113,7 +113,8 @@ def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> 
         return [
             f"user functions ({name_list(version.user_functions)}) are called for reprocessed "
             "records. If these functions have effects outside of Kafka, the effects happen "
-            f"{times}. Declare them with `effects` in headgate.toml"
+            f"{times}. Set `effects` in headgate.toml: `external` if there are such effects, else "
+            "`idempotent`"
         ]
     return []
 
@@ -125,8 +126,9 @@ def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
         gone = sum(part.begin or 0 for part in topic.partitions)
         if gone:
             risks.append(
-                f"the first {gone} offsets of {name} are past retention. Their records can't be "
-                "reprocessed, so results that need them will differ from the earlier results"
+                f"the first {plural(gone, 'offset')} of {name} {'is' if gone == 1 else 'are'} past "
+                "retention. The records can't be reprocessed, so results that need these records "
+                "will differ from the earlier results"
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             risks.append(f"{name} is compacted: only the last record of each key is reprocessed")
@@ -197,9 +199,9 @@ def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
         return []
     if pipeline.commands.status is None:
         return [
-            f"{pipeline.name} has neither a stop command nor a status command that verifies that "
-            "it is stopped. Register one of these commands; the stop command can be a manual "
-            "step (docs/commands.md)"
+            f"{pipeline.name} has neither a stop command nor a status command, so Headgate can't "
+            "verify that the pipeline is stopped. Register one of these commands; the stop "
+            "command can be a manual step (docs/commands.md)"
         ]
     return [
         f"{pipeline.name} has no stop command, and its status is {status.word}. Stop the pipeline "

@@ -68,14 +68,14 @@ TOO_SMALL = says(
     Fact.STATE_GONE,
     Fact.CUT,
     run="Windows and counts that began before {point} are too small, because earlier records are "
-    "missing. They overwrite correct results in {to} and stay wrong.",
+    "missing. Such windows and counts overwrite correct results in {to} and stay wrong.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 REMEDY = says(
     Fact.STATE_GONE,
     Fact.CUT,
-    run="Only from-scratch corrects these windows and counts, if the inputs still hold all "
-    "records.",
+    run="Only from-scratch corrects these windows and counts, if all records are still in the "
+    "inputs.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 TOO_SMALL_NEW = says(
@@ -99,12 +99,12 @@ NOT_YET = says(
 )
 RESTORED = says(
     Fact.STATE_RESTORED,
-    undo="State and offsets are restored. A key's next record makes its result correct again.",
+    undo="State and offsets are restored. The next record of a key corrects the key's result.",
 )
 EMPTY_STATE = says(
     Fact.STATE_GONE,
-    undo="The state isn't restored. Counts and windows restart from zero at the old offsets, and"
-    " overwrite correct results in {to}.",
+    undo="The state isn't restored. Counts and windows restart from zero at the old offsets. "
+    "Their values are too small, and overwrite correct results in {to}.",
     unless=(Fact.STATE_RESTORED,),
 )
 STATE_OF_RUN = says(
@@ -138,8 +138,8 @@ DONE_STAYS = says(
 GROUP_MOVE = (ONCE, DONE_TWICE, MISSING, EMPTIES, NEW, GONE, REFILLS, DONE_STAYS)
 
 BACK_TO_SWITCH = says(
-    undo="The old version continues at the offsets of the switch. Results since then are written "
-    "a second time."
+    undo="The old version continues where it stopped at the switch. Results since then are "
+    "written a second time."
 )
 REMOVED = says(run="Nothing in {to} changes.")
 HELD = says(run="{name} writes nothing while it is paused.", unless=(Fact.RESUMED,))
@@ -164,8 +164,8 @@ PAUSE = (HELD, GOES_ON, AGAIN_IN_FLIGHT, LETS_GO)
 
 REDRIVE = (
     says(
-        run="{name} processes the redriven records like new records. Side effects of their first "
-        "attempt may happen twice.",
+        run="{name} processes the redriven records like new records. Side effects of the first "
+        "attempt may happen a second time.",
     ),
     says(
         run="Records stay in the dead letter topic. A later run redrives them again only with "
@@ -195,10 +195,13 @@ NEW_FORM = says(
 )
 
 CHAIN = (
-    says(run="{name} writes the results since the target time to {to} a second time."),
     says(
-        run="Downstream pipelines that skip the replaced records process each rewritten record "
-        "once."
+        run="{name} writes the results since the target time to {to} a second time, as rewritten "
+        "records."
+    ),
+    says(
+        run="A downstream pipeline that skips the first results since the target time (the "
+        "replaced records) gets no duplicates."
     ),
     says(
         undo="Offsets and checkpoints of all pipelines are restored. Deleted state of Kafka "

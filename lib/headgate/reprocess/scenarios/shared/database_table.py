@@ -148,10 +148,10 @@ def table_risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> l
     """Return what comes of a run that replaces rows of a table."""
     title, columns = table.title, list(columns)
     risks = [
-        f"while rows are replaced, other writers of {title} wait. SELECT statements don't wait",
-        f"for an undo, {table.schema}.headgate_before_RUN (RUN is the run id) has the old rows, "
-        "and headgate_after_RUN has the keys of the new rows. Headgate drops both tables together "
-        "with old snapshots (`headgate runs --clean`)",
+        f"other writers of {title} wait while the run replaces rows. SELECT statements don't wait",
+        f"for an undo, the run creates two tables in schema {table.schema}: headgate_before_RUN "
+        "with the old rows, and headgate_after_RUN with the keys of the new rows (RUN is the run "
+        "id). Headgate drops both tables together with old snapshots (`headgate runs --clean`)",
     ]
     if written := [c["name"] for c in columns if c["form"] == "local-time"]:
         risks.append(
@@ -162,8 +162,8 @@ def table_risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> l
     if others := set(kept) - {c["name"] for c in columns}:
         risks.append(
             f"the results have no values for these columns: {name_list(others)}. Replaced rows "
-            "keep their old values in these columns. A result whose key changes, such as the start "
-            "of a session, is a new row with default values"
+            "keep their old values in these columns. If the key of a result changes, for example "
+            "the start of a session, the result is a new row with default values"
         )
     if table.triggers:
         risks.append(

@@ -30,7 +30,7 @@ INTERNAL_TOPICS = Option(
     name="internal-topics",
     ask="Which internal topics should be deleted?",
     help="Internal topics to delete, even if no evidence shows their owner (default: all "
-    "topics that evidence shows to be the application's).",
+    "internal topics that the application owns according to evidence).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
     engines=_STREAMS,

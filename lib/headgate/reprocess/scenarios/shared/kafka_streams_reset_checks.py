@@ -36,17 +36,20 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
         near = near_names(group.id, seen.groups)
         hint = f". Similar ids: {', '.join(near)}" if near else ""
         yield (
-            f"group {group.id} not found: no application has this id, or its offsets have "
-            f"expired{hint}"
+            f"group {group.id} not found: no application has this id, or the group's offsets have "
+            f"expired. Check the application id{hint}"
         )
         return
     if group.type not in _TYPES:
-        yield f"group {group.id} is of type {group.type}, so it isn't a Kafka Streams application"
+        yield (
+            f"group {group.id} is of type {group.type}, so it isn't a Kafka Streams application. "
+            "Check the application id"
+        )
         return
     if seen.wish.force and group.type is not GroupType.CLASSIC:
         yield (
-            f"--force: Kafka can't remove members of a group of type {group.type}. Stop "
-            f"{group.id}, or wait until the sessions of its members end"
+            f"--force: Kafka can't remove members of a group of type {group.type}. Stop the "
+            f"application {group.id}, or wait until the sessions of its members time out"
         )
     if not group.is_inactive and not seen.wish.force and commands.stop is None:
         classic = group.type is GroupType.CLASSIC and bool(group.members)
@@ -74,7 +77,7 @@ def _of_named(seen: ResetFacts) -> Iterator[str]:
     """Refuse what `--internal-topics` names and is none, or not there."""
     if seen.wish.keep_internal and seen.wish.internal:
         yield (
-            "--internal-topics names topics to delete, --keep-internal keeps all internal "
+            "--internal-topics names topics to delete, but --keep-internal keeps all internal "
             "topics: pass only one of these options"
         )
         return
@@ -116,14 +119,18 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
                 "Remove the topic from the option"
             )
         elif one.claim is Claim.UNPROVEN and wanted is None:
-            told = "Pass --topology" if seen.request.scenario == RESET else _REGISTER
-            way = f"{told}, or keep all internal topics with --keep-internal"
+            way = f"{_topology(seen)}, or keep all internal topics with --keep-internal"
             if seen.wish.repartitions_inputs:
                 way = "Register the pipeline that owns the topic"
             yield (
                 f"no evidence that {topic} belongs to {seen.application}: {one.why}. {way}, or "
                 "pass the topics to delete with --internal-topics"
             )
+
+
+def _topology(seen: ResetFacts) -> str:
+    """Say how Headgate gets to know the topology."""
+    return "Pass --topology" if seen.request.scenario == RESET else _REGISTER
 
 
 def _of_list(seen: ResetFacts) -> Iterator[str]:
@@ -134,7 +141,7 @@ def _of_list(seen: ResetFacts) -> Iterator[str]:
     listed = {(row.topic, row.partition) for row in target.listed}
     left = [f"{t}[{p}]" for t, p in seen.parts(seen.inputs) if (t, p) not in listed]
     if left:
-        yield f"the list of offsets lacks {name_list(left)}: add a row for each of these partitions"
+        yield f"the list of offsets has no row for {name_list(left)}: add the missing rows"
 
 
 def risks(seen: ResetFacts) -> tuple[str, ...]:
@@ -167,21 +174,21 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     if seen.wish.target is None:
         yield (
             f"no input topic is selected: offsets of {name_list(read) or 'all inputs'} don't "
-            "change, and records before these offsets are missing in the results. Select topics "
-            "with --input-topics"
+            "change. The results lack the records before these offsets. Select topics with "
+            "--input-topics"
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
         yield (
-            f"{seen.application} also reads {name_list(left)}. These topics aren't selected: "
-            "their offsets don't change"
+            f"{seen.application} has input topics that aren't selected: {name_list(left)}. Their "
+            "offsets don't change"
         )
     for topic in seen.inputs:
         if topic in seen.topology.loops:
             yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
     if not seen.topology.is_told:
         yield (
-            "the topology is unknown. Headgate finds the topics that the application reads, writes "
-            "and owns only by offsets and names, and may miss topics"
+            "the topology is unknown. Headgate finds the application's topics only by committed "
+            f"offsets and names, and may miss topics. {_topology(seen)}"
         )
 
 

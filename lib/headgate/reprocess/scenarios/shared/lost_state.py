@@ -90,8 +90,8 @@ def state_risks(
     operators = list(_operators(position, version, state))
     names = ", ".join(position.operators)
     risks = [
-        f"The state of batch {position.batch} is dropped ({names}): the query starts with empty "
-        "state."
+        f"The query starts with empty state: the state of batch {position.batch} is dropped "
+        f"(operators: {names})."
     ]
     if state.unknown:
         risks.append(
@@ -215,8 +215,11 @@ def _watermark_risks(position: QueryPosition, operators: Sequence[_Operator]) ->
         return
     at = iso(datetime.fromtimestamp(position.watermark_ms / 1000, UTC))
     again = any(h in _TIMED for op in operators for h in op.holders if op.mode is not Mode.COMPLETE)
-    more = " A closed window or group is emitted again, without its earlier records."
+    more = (
+        " A late record reopens its window or group: Spark emits the result again, without its "
+        "earlier records."
+    )
     yield (
-        f"The watermark ({at}) restarts: late records that would have been dropped are "
+        f"The watermark ({at}) is reset: late records that Spark would have dropped are "
         f"processed.{more if again else ''}"
     )

@@ -66,9 +66,9 @@ def output_risks(request: PlanRequest) -> list[str]:
         request.inspector.sinks.newest_batch(path)
     except HeadgateError as error:
         return [
-            f"if {path} (--output-path) has the `_spark_metadata` of an earlier query, Spark drops "
-            f"the output of all batches that are in that log. Use an empty folder. Headgate can't "
-            f"check {path}: {error}"
+            f"Headgate can't check the folder {path} (--output-path). If the folder has the "
+            "`_spark_metadata` of an earlier query, Spark drops the output of all batches in this "
+            f"log. Use an empty folder. Cause: {error}"
         ]
     return []
 

@@ -121,8 +121,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("online-upgrade", _STREAMS): Declared(
         statements=(
             says(
-                run="No result is lost. The new version stops before {name}. Results of records "
-                "that {name} processes in between are written twice."
+                run="No result is lost. The run stops the new version first, then {name}. Results "
+                "of records that {name} processes in between are written twice."
             ),
             said.STAYS,
             said.BACK_TO_SWITCH,
@@ -279,26 +279,28 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ),
     ("late-batch", _SPARK): Declared(
         statements=(
-            says(run="{name} keeps running. Only the folder or table of --to changes."),
-            says(undo="An undo restores the earlier results in the folder or table of --to."),
+            says(run="{name} keeps running. The run changes only the folder or table in --to."),
+            says(undo="An undo restores the earlier results in the folder or table in --to."),
         ),
         remains=False,
     ),
     ("historical-range", _SPARK): Declared(
         statements=(
-            says(run="{name} keeps running. Only the folder, topic or table of --to changes."),
-            says(undo="An undo changes no other output of {name}."),
+            says(
+                run="{name} keeps running. The run changes only the folder, topic or table in --to."
+            ),
+            says(undo="An undo changes only the folder, topic or table in --to."),
         ),
         remains=False,
     ),
 }
-"""Every scenario and engine that a plan with steps exists for, the reset command's among them."""
+"""Every scenario and engine that has plans with steps, and the reset command."""
 
 UNDONE = "An undo can't be undone. Plan the scenario again instead."
 BEHIND = (
-    "{name} still has at least {count} records to reprocess, so the newest results of the keys of "
-    "these records are incomplete. An undo now doesn't correct them in the outputs. Wait until "
-    "{name} has caught up."
+    "Records that {name} still has to reprocess: at least {count}. The newest results of their "
+    "keys are incomplete, and stay incomplete after an undo. Before the undo, wait until {name} "
+    "has caught up."
 )
 EXTERNAL = (
     '{name} has effects outside of Kafka (`effects = "external"`). These effects happen again '

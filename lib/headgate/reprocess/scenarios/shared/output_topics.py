@@ -245,7 +245,8 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
     for name in sorted(_foreign(request)):
         yield (
             f"--output-topics: {request.pipeline.name} doesn't write to {name}. The stored version "
-            f"writes to {name_list(_told(request))}"
+            f"writes to {name_list(_told(request))}. Correct the name, or capture the "
+            "current version"
         )
     for name in found.missing:
         yield f"the output topic {name} does not exist: check the name of the topic"

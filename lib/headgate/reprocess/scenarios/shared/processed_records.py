@@ -45,13 +45,14 @@ def source_blockers(request: PlanRequest) -> list[str]:
         return ["headgate.toml sets no `entry_point` for this pipeline: add it"]
     if version is None or not version.sources:
         return [
-            f"no version of {pipeline.name} with its sources is stored. Run `headgate capture "
+            f"no stored version shows the sources of {pipeline.name}. Run `headgate capture "
             f"{function} --pipeline {pipeline.name}`"
         ]
     others = [s.format or "unknown" for s in version.sources if s.format != "kafka"]
     if others:
         return [
-            f"{request.scenario} needs Kafka sources, but {pipeline.name} reads {name_list(others)}"
+            f"{request.scenario} needs Kafka sources, but {pipeline.name} has sources of format "
+            f"{name_list(others)}"
         ]
     if any(s.pattern or not s.topics or _is_assigned(s) for s in version.sources):
         return [

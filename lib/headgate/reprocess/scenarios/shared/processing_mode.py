@@ -30,9 +30,9 @@ AS = Option(
 MAX_RECORDS = Option(
     name="max-records",
     ask="How many records per batch of the stream at most?",
-    help="Maximum number of records in a batch of the stream (default: `maxOffsetsPerTrigger` of "
-    f"the query or the records of {_RATE_SECONDS} seconds at --rate, whichever is smaller, else "
-    f"{_AT_MOST}).",
+    help="Maximum number of records in a batch of the stream. Default: `maxOffsetsPerTrigger` of "
+    f"the query, but with --rate at most {_RATE_SECONDS} seconds' worth of records. Without both: "
+    f"{_AT_MOST}.",
     kind=Kind.NUMBER,
     metavar="COUNT",
 )
@@ -79,7 +79,7 @@ class ProcessingMode:
         if self.stream["keys"]:
             found.append(
                 f"{self._emits()}. The run keeps the last row of each key "
-                f"(columns: {name_list(self.stream['keys'])})"
+                f"(key columns: {name_list(self.stream['keys'])})"
             )
         elif self.output_mode == "complete":
             found.append("in complete mode, the results are the rows of the last batch")
@@ -128,9 +128,10 @@ def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> Proce
         why = f"the results of {others} would be different in a batch"
     blockers = []
     if mode == "update" and not keys and any(o.kind in _AGGREGATES for o in version.stateful or ()):
+        batch = "" if others else ". Or use --as batch"
         blockers.append(
             "as a stream, a query in update mode emits a row for each change of a result. To keep "
-            "only the last row, pass the key columns of a result with --keys. Or use --as batch"
+            f"only the last row, pass the key columns of a result with --keys{batch}"
         )
     rate = at_least(request.options, "rate", 1, None)
     stream = {"max_records": _at_most(request, version, rate), "keys": list(_kept(mode, keys))}
@@ -144,7 +145,7 @@ def _as_batch(request: PlanRequest, asked: str | None) -> ProcessingMode:
         why = "you passed --as batch"
     blockers = []
     if "max-records" in request.options:
-        blockers.append("--max-records: only for --as stream. Omit the option")
+        blockers.append("--max-records needs --as stream. Pass both, or omit --max-records")
     if at_least(request.options, "rate", 1, None) is not None:
         blockers.append(
             "--rate: Spark can't limit a batch. Pass --as stream, or omit the option and set a "

@@ -180,7 +180,7 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
     if not new_id:
         return SinkPlan(
             blockers=(
-                f"{table} has recorded the query's id with its last batch, and silently drops "
+                f"{table} has recorded the query's id and last batch number, and silently drops "
                 f"{again} on reprocessing. Restore the table to its version before "
                 f"{again}. Or pass --new-query-id: the table then gets the rows of {again} "
                 "twice",

@@ -51,12 +51,12 @@ class Loss:
 
 
 _NEVER = (
-    "Loss: {what} will be dropped and never emitted. If later records reopen them, the results "
-    "lack the earlier records."
+    "Loss: {what} will be dropped and never emitted. If later records reopen one, its result "
+    "lacks the earlier records."
 )
 _NEVER_FROM = (
-    "Loss: {what} will be recomputed only from records from {point} on. Without such records, "
-    "they are never emitted. If there were also earlier records, the results lack these records. "
+    "Loss: {what} will be recomputed only from records at or after {point}. Without such records, "
+    "nothing is emitted. If there were also earlier records, the results lack these records. "
     "Results that were already emitted are emitted again."
 )
 _OVERWRITTEN = (
@@ -64,7 +64,7 @@ _OVERWRITTEN = (
     "value that lacks the earlier records."
 )
 _OVERWRITTEN_FROM = (
-    "Loss: {what} will be recomputed only from records from {point} on. If there were earlier "
+    "Loss: {what} will be recomputed only from records at or after {point}. If there were earlier "
     "records, the new value lacks them and overwrites the correct result."
 )
 _GONE = (
@@ -72,8 +72,8 @@ _GONE = (
     "of its key."
 )
 _GONE_FROM = (
-    "Loss: {what} will be recomputed only from records from {point} on. Without such records "
-    "they disappear from the result. If there were earlier records, the new value lacks them."
+    "Loss: {what} will be recomputed only from records at or after {point}. A key without such "
+    "records disappears from the result. If there were earlier records, the new value lacks them."
 )
 
 LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
@@ -102,8 +102,8 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         many="buffered rows",
         continues="Loss: {what} will never match later rows.",
         begins=(
-            "Loss: {what} will be dropped. Rows from before {point} never match later rows. "
-            "Matches among rows from {point} on are emitted again."
+            "Loss: {what} will be dropped. Rows before {point} never match later rows. Matches "
+            "among rows at or after {point} are emitted again."
         ),
     ),
     (Holder.OUTER_JOIN, Mode.APPEND): Loss(
@@ -116,9 +116,9 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         ),
         begins=(
             "Loss: {what} will be dropped. Rows without a match so far: {unmatched}. Dropped rows "
-            "from before {point} are never emitted again, neither in a match nor with nulls. A "
-            "later row that would have matched such a row is emitted with nulls. Results of rows "
-            "from {point} on are emitted again."
+            "before {point} have no more results, neither matches nor rows with nulls. A later row "
+            "that would have matched such a row is emitted with nulls. Results of rows at or after "
+            "{point} are emitted again."
         ),
     ),
     (Holder.SEMI_JOIN, Mode.ANY): Loss(
@@ -131,7 +131,7 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         ),
         begins=(
             "Loss: {what} will be dropped. Left rows without a match so far: {unmatched}. Such "
-            "rows from before {point} are never emitted. Left rows from {point} on that match are "
+            "rows before {point} are never emitted. Left rows at or after {point} that match are "
             "emitted again."
         ),
     ),
@@ -140,7 +140,7 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         many="known keys",
         continues="Loss: {what} will be dropped. The next duplicate of each key is emitted.",
         begins=(
-            "Loss: {what} will be dropped. The first record of each key from {point} on is "
+            "Loss: {what} will be dropped. The first record of each key at or after {point} is "
             "emitted, even if it is a duplicate."
         ),
     ),
@@ -149,7 +149,7 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         many="counters",
         continues="Loss: the limit() starts at zero again, so the query may emit more rows in "
         "total than the limit.",
-        begins="Loss: the limit() starts at zero again, and the query emits rows from {point} on "
+        begins="Loss: the limit() starts at zero again. From {point}, the query again emits rows "
         "up to the limit.",
     ),
     (Holder.OWN, Mode.ANY): Loss(
@@ -160,7 +160,7 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
             "function's code."
         ),
         begins=(
-            "Unknown: {what} will be dropped, and the function processes records from {point} on "
+            "Unknown: {what} will be dropped. The function processes records at or after {point} "
             "without this state. The effect on the results depends on the function's code."
         ),
     ),
