@@ -146,7 +146,8 @@ OPTIONS = (
     Option(
         name="before",
         ask="Which version is running now?",
-        help="Version that is running now (default: the newest stored version).",
+        help="Topic for the new version's results before the switch (default: the output "
+        "topic's name followed by -shadow).",
         metavar="EVIDENCE",
         engines=_SPARK,
     ),
