@@ -190,8 +190,8 @@ def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     )
     if not rows:
         why = (
-            "the group has processed no replaced record, so there is nothing to rewind. Pass "
-            f"--choose {member.name}=skip to skip the replaced records, or --choose "
+            "the group hasn't processed any replaced record, so there is nothing to rewind. "
+            f"Pass --choose {member.name}=skip to skip the replaced records, or --choose "
             f"{member.name}=nothing to keep it running"
         )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))

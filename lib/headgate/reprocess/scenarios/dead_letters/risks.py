@@ -55,7 +55,9 @@ def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> st
     stuck = f"redriven {chosen.max_attempts} times without success: {plural(guarded, 'record')}"
     if not guarded:
         return f"{done}. Pass --again to redrive them once more"
-    said = f"{done}; {stuck}" if already else f"{stuck} of {topic}"
+    said = f"{stuck} of {topic}"
+    if already:
+        said = f"{done} (pass --again to redrive them). Other records: {stuck}"
     return f"{said}. Fix the cause, then raise --max-attempts"
 
 

@@ -139,15 +139,14 @@ OPTIONS = (
         ask="Which topic does the new version write to before the switch?",
         help=(
             "Topic for the new version's results before the switch (default: the output topic's "
-            "name with -shadow)."
+            "name followed by -shadow)."
         ),
         metavar="TOPIC",
     ),
     Option(
         name="before",
         ask="Which version is running now?",
-        help="Topic for the new version's results before the switch (default: the output "
-        "topic's name followed by -shadow).",
+        help="Version that is running now (default: the newest stored version).",
         metavar="EVIDENCE",
         engines=_SPARK,
     ),

@@ -297,6 +297,6 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
             "and no watch reported an error"
         )
     return (
-        f"batch {cut.begun}, which has the record, is uncommitted. No evidence that {name} "
-        "fails on this record: no watch reported an error"
+        f"batch {cut.begun}, which has the record, is uncommitted. There is no evidence that "
+        f"{name} fails on this record: no watch reported an error"
     )
