@@ -218,7 +218,7 @@ def test_a_number_that_nothing_tells_is_named():
     version = described("aggregate_named")
     (said,) = [r for r in repartitioned(version).risks if "doesn't know whether the code sets" in r]
     assert "the number of partitions of shop-by-value-repartition (Repartitioned.with" in said
-    assert "If so, such a topic is recreated with its current number" in said
+    assert "the application recreates such a topic with its current number" in said
 
 
 def test_of_two_numbers_one_is_fixed_and_the_other_not():

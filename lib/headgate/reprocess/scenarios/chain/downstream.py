@@ -91,13 +91,14 @@ def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Ch
 
 def untouched(member: Member, cuts: Cuts) -> Move:
     """Return the move of a pipeline that isn't stopped: it reads what is rewritten."""
-    twice = (
-        "duplicates" if member.is_stateless else ("duplicates, and counts them twice in its state")
-    )
+    counted = "" if member.is_stateless else " Its state counts these records twice."
     return Move(
         member=member,
         choice=Choice.NOTHING,
-        said=(f"The pipeline keeps running. It processes the rewritten records as {twice}.",),
+        said=(
+            "The pipeline keeps running and gets duplicates: the rewritten records of its inputs."
+            f"{counted}",
+        ),
         is_exact=False,
         out=_passed_on(member, cuts),
     )

@@ -224,10 +224,10 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.loose:
         yield (
             "Headgate doesn't know whether the code sets the number of partitions of "
-            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If so, such "
-            "a topic is recreated with its current number of partitions. If not, the topic and "
-            "the changelogs downstream get as many partitions as the upstream topic with the most "
-            "partitions. The run reports the numbers"
+            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If the code sets "
+            "it, the application recreates such a topic with its current number of partitions. "
+            "Otherwise, the topic and the downstream changelogs get as many partitions as the "
+            "upstream topic with the most partitions. The run reports the numbers"
         )
 
 
