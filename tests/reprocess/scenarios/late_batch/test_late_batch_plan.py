@@ -102,7 +102,7 @@ def test_results_are_not_replaced_by_ones_that_lack_expired_records():
 def test_results_are_not_replaced_by_ones_of_a_part_of_the_input(scan, count):
     plan = plan_of(Cluster(), WINDOW, scan=scan)
     assert plan.can_apply is not bool(count)
-    said = f"--scan leaves out {count} earlier offsets of orders: "
+    said = f"--scan leaves out {count} earlier offsets of orders. "
     assert [b.startswith(said) for b in plan.blockers] == [True] * bool(count)
     accepted = plan_of(Cluster(), WINDOW, scan=scan, accept_expired=True)
     assert accepted.can_apply
