@@ -81,7 +81,10 @@ def test_offsets_that_no_log_holds_are_mended_and_no_others(billing, groups, kaf
     groups.commit(team.group, {(orders, 0): (1, "before"), (orders, 1): (9, "")})
     before = groups.committed(team.group)
     asked = team.plan("billing", scenario="repair", code=3)[1]["blockers"][0]
-    assert f"the committed offset is after the latest offset: {orders}[1]. If" in asked
+    assert (
+        f"the committed offset in these partitions is after the latest offset: {orders}[1]. If"
+        in asked
+    )
 
     file, plan = team.plan("billing", "--beyond", "end", scenario="repair")
     assert plan["can_apply"], plan["blockers"]

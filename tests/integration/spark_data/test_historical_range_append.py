@@ -100,7 +100,7 @@ def test_a_killed_run_appends_each_result_once(
     assert f"can't be undone: append each result to {name}" in undo["error"]
 
     wrong = (
-        (f"kafka:{name}-none", "doesn't exist. Omit the option, or correct --to"),
+        (f"kafka:{name}-none", "doesn't exist. Correct --to, or omit --append"),
         (f"kafka:{source}", "so the results would become input of the pipeline"),
         ("/data/results", "--append: only available if --to is a topic"),
     )

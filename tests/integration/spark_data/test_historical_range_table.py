@@ -142,7 +142,7 @@ def test_results_replace_rows_by_key_and_an_undo_restores_them(team, orders, sho
     assert made["can_apply"], made["blockers"]
     assert [s["action"] for s in made["steps"]] == ["stage_rows", "upsert_rows"]
     assert any(
-        "rows of public.totals that no new result replaces are kept" in r for r in made["risks"]
+        "a row of public.totals is kept if no new result has its keys" in r for r in made["risks"]
     )
     assert any("no values for these columns: note. Replaced" in r for r in made["risks"])
     done = team.run("apply", str(file))

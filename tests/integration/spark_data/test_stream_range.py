@@ -85,7 +85,9 @@ def test_a_query_with_state_runs_as_a_stream_and_survives_kill_9(team, pipeline)
     target = team.folder / "results"
     given = ("--from", SINCE, "--until", UNTIL, "--to", str(target), "--time-column", "at")
     _, blocked = team.plan("numbered", *given, scenario="historical-range", code=3)
-    assert "a function with state for each group: pass --warm-up" in blocked["blockers"][0]
+    assert (
+        "a function with state for each group, so its results also depend" in blocked["blockers"][0]
+    )
     given = (*given, "--warm-up", "6h", "--max-records", "70")
     file, plan = team.plan("numbered", *given, scenario="historical-range")
     assert any(

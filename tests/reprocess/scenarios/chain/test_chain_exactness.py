@@ -248,7 +248,7 @@ def test_a_rewound_group_is_never_moved_forward():
     paper = Paper(first={"a": 10, "b": 4})
     assert moves(paper.plan(**asked), "bill") == {("b", 0): 4}
     behind = replace(paper, at={"bill": 2}).plan(**asked)
-    assert said(behind, "bill: the group has processed no replaced record")
+    assert said(behind, "bill: the group hasn't processed any replaced record")
     both = replace(paper, readers={"bill": "b c"}, at={"bill": {"b": 2, "c": 9}})
     both.apps["first"] = application("a", "b c")
     plan = both.plan(**asked)

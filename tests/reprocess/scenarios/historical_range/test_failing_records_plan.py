@@ -104,7 +104,7 @@ def test_limits_of_the_dead_letter_topic_are_named():
 
     assert risks({}, {}) == []
     (old,) = risks({"message.timestamp.before.max.ms": "86400000"}, {})
-    assert "letters rejects records older than 1 day: an older failing record stops the run" in old
+    assert "letters rejects records older than 1 day. An older failing record stops the run" in old
     (large,) = risks({}, {"max.message.bytes": "2000000"})
     assert "letters rejects records of more than 1048588 bytes" in large
     assert large.endswith("Set `max.message.bytes` of letters to 2004096")

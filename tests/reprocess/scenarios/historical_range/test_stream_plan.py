@@ -141,7 +141,7 @@ def test_a_stream_says_its_batches_and_what_it_drops():
 )
 def test_operators_that_only_a_stream_has_choose_it(kind, word):
     found = version(StatefulOperator(kind=kind))
-    assert "pass --warm-up" in plan(found).blockers[0]
+    assert "Pass --warm-up" in plan(found).blockers[0]
     made = plan(found, warm_up="1h")
     assert made.steps[0].stream == {"max_records": 100_000, "keys": []}
     assert any(f"the results of {word} would be different in a batch" in r for r in made.risks)
@@ -167,9 +167,10 @@ def test_windows_that_stay_open_are_named():
     (said,) = [r for r in made.risks if r.startswith("the watermark ends")]
     assert "at 2026-04-03T00:00:00.000Z, because an input has no measured record with" in said
     assert said.endswith("2026-04-03T03:00:00.000Z or later. Results of windows that end after "
-                         "2026-04-03T00:00:00.000Z are missing")  # fmt: skip
+                         "2026-04-03T00:00:00.000Z are missing. Pass an earlier --until, or "
+                         "plan again when later records exist")  # fmt: skip
     made = plan(version(HOURLY, mode="Update"), times=early, keys=["city"], **{"as": "stream"})
-    assert any(r.endswith("are not final") for r in made.risks)
+    assert any("2026-04-03T00:00:00.000Z are not final. Pass" in r for r in made.risks)
     # A query without state has nothing that stays in it.
     assert not any(
         "the watermark" in r for r in plan(version(), times=early, **{"as": "stream"}).risks[2:]

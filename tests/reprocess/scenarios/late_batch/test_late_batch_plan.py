@@ -80,7 +80,7 @@ def test_results_are_not_replaced_by_ones_that_lack_expired_records():
     assert not plan.steps
     accepted = plan_of(Cluster(logs=logs), WINDOW, accept_expired=True)
     assert accepted.can_apply
-    said = "the first 10 offsets of orders are past retention: the new results lack their records"
+    said = "the first 10 offsets of orders are past retention. The new results lack the records"
     assert any(r.startswith(said) and r.endswith("are deleted") for r in accepted.risks)
     # All that arrived since then is still there.
     since = milliseconds(DAY) - 2 * 86_400_000
@@ -102,7 +102,7 @@ def test_results_are_not_replaced_by_ones_that_lack_expired_records():
 def test_results_are_not_replaced_by_ones_of_a_part_of_the_input(scan, count):
     plan = plan_of(Cluster(), WINDOW, scan=scan)
     assert plan.can_apply is not bool(count)
-    said = f"--scan leaves out {count} earlier offsets of orders: "
+    said = f"--scan leaves out {count} earlier offsets of orders. "
     assert [b.startswith(said) for b in plan.blockers] == [True] * bool(count)
     accepted = plan_of(Cluster(), WINDOW, scan=scan, accept_expired=True)
     assert accepted.can_apply

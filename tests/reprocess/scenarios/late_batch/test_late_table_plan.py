@@ -96,8 +96,8 @@ def test_rows_are_staged_with_the_touched_keys_and_then_replaced():
     assert planned(later).steps[0].target.oldest_transaction > 900
     assert "2 of 300 results (0.667 %) are replaced" in plan.risks[0]
     said = (
-        "if the run has no new result for a row of a touched key, the row is deleted from public",
-        "if another program, such as totals, writes rows of the touched keys after this plan was",
+        "the run deletes a row from public.totals if the row has a key of the late records",
+        "if another program, such as totals, writes rows with keys of the late records after",
         "other writers of public.totals wait while the run replaces rows",
         "no values for these columns: note. Replaced rows keep their old values",
     )
@@ -221,12 +221,12 @@ def with_kind(name, kind):
         (
             replace(with_kind("customer", "json"), unique=(frozenset({"window_start", "total"}),)),
             MEASURED,
-            "--keys: column customer of public.totals is json, so Headgate can't find the rows of",
+            "--keys: column customer of public.totals is json, so Headgate can't find rows by",
         ),
         (
             with_kind("customer", "jsonb"),
             replace(MEASURED, types=DAYS | {"customer": "struct<city:string,zip:string>"}),
-            "--keys: column customer of public.totals is jsonb, so Headgate can't find the rows of",
+            "--keys: column customer of public.totals is jsonb, so Headgate can't find rows by",
         ),
         (TABLE, replace(MEASURED, new=0), "--late: only duplicates found"),
     ],
@@ -240,7 +240,7 @@ def test_results_that_do_not_fit_are_a_blocker(there, touch, said):
 @pytest.mark.parametrize(("rows", "touched", "count"), [(300, 0, 1), (300, 1, 0), (0, 0, 0)])
 def test_a_table_without_a_row_of_the_keys_is_a_risk(rows, touched, count):
     plan = planned(Shop(touch=replace(MEASURED, rows=rows, touched_rows=touched)))
-    said = "no row of public.totals has a touched key, so the run only adds rows. If the query's"
+    said = "no row of public.totals has a key of the late records, so the run only adds rows. "
     assert [risk.startswith(said) for risk in plan.risks].count(True) == count
 
 

@@ -185,7 +185,7 @@ def test_the_old_version_must_run_and_the_new_one_must_not():
     world.runs = {"p": Status.STOPPED, "p2": Status.RUNS}
     said = plan(world).blockers
     assert any("p isn't running" in reason for reason in said)
-    assert any("p2 already runs" in reason for reason in said)
+    assert any("p2 is already running" in reason for reason in said)
 
 
 def test_topics_that_can_not_be_switched():

@@ -154,7 +154,9 @@ def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
     assert not plan.steps
     # Which files were read is not known any more, so new-checkpoint would not know where to begin.
     assert "Use `headgate plan from-scratch q`" in plan.blockers[0]
-    assert plan.blockers[1].startswith("can be repaired once the other faults are fixed: `off")
+    assert plan.blockers[1].startswith(
+        "Headgate can repair this fault once the other faults are fixed: `off"
+    )
 
 
 @pytest.fixture

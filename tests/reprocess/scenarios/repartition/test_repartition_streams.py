@@ -210,7 +210,7 @@ def test_one_that_does_not_work_may_not_because_of_that_number(number):
     assert plan.can_apply and "delete_topics" in actions(plan)
     (said,) = [r for r in plan.risks if "isn't running" in r]
     assert f"partitions than their inputs: shop-by-value-repartition ({number} part" in said
-    assert "Start the application first" in said
+    assert "Start the application, then plan again" in said
 
 
 def test_a_number_that_nothing_tells_is_named():
@@ -218,7 +218,7 @@ def test_a_number_that_nothing_tells_is_named():
     version = described("aggregate_named")
     (said,) = [r for r in repartitioned(version).risks if "doesn't know whether the code sets" in r]
     assert "the number of partitions of shop-by-value-repartition (Repartitioned.with" in said
-    assert "If so, such a topic is recreated with its current number" in said
+    assert "the application recreates such a topic with its current number" in said
 
 
 def test_of_two_numbers_one_is_fixed_and_the_other_not():
@@ -340,7 +340,7 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     assert plan.blockers == () and "add_partitions" not in actions(plan)
     assert [s.action for s in plan.steps if not s.undoable] == ["delete_topics"]
     assert any(
-        "can't be undone: with the old number of partitions of its internal topics" in risk
+        "can't be undone: if the internal topics had the old number of partitions again" in risk
         for risk in plan.risks
     )
     inspector.counts |= dict.fromkeys(inspector.names, 4)

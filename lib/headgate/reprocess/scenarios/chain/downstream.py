@@ -91,13 +91,14 @@ def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Ch
 
 def untouched(member: Member, cuts: Cuts) -> Move:
     """Return the move of a pipeline that isn't stopped: it reads what is rewritten."""
-    twice = (
-        "duplicates" if member.is_stateless else ("duplicates, and counts them twice in its state")
-    )
+    counted = "" if member.is_stateless else " Its state counts these records twice."
     return Move(
         member=member,
         choice=Choice.NOTHING,
-        said=(f"The pipeline keeps running. It processes the rewritten records as {twice}.",),
+        said=(
+            "The pipeline keeps running and gets duplicates: the rewritten records of its inputs."
+            f"{counted}",
+        ),
         is_exact=False,
         out=_passed_on(member, cuts),
     )
@@ -190,8 +191,8 @@ def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     )
     if not rows:
         why = (
-            "the group has processed no replaced record, so there is nothing to rewind. Pass "
-            f"--choose {member.name}=skip to skip the replaced records, or --choose "
+            "the group hasn't processed any replaced record, so there is nothing to rewind. "
+            f"Pass --choose {member.name}=skip to skip the replaced records, or --choose "
             f"{member.name}=nothing to keep it running"
         )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
@@ -304,7 +305,7 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         why = (
             "no batch or restore point ends before the replaced records, so no choice gives "
             "correct results. For correct results, use --to-earliest. To accept wrong results, "
-            f"pass --choose {member.name}=CHOICE with skip, reset or nothing"
+            f"pass --choose {member.name}=CHOICE (skip, reset or nothing)"
         )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
@@ -319,7 +320,7 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         plan=replace(plan, steps=tuple(_with_skip(plan, (*catch_up, skip)))),
         said=(
             f"The query restores the state of batch {chosen.batch.number}. It processes the "
-            "remaining records from before the target time, then skips the replaced records.",
+            "remaining records before the replaced records, then skips the replaced records.",
             _AS_IF,
         ),
         # Who has read nothing of it yet has written nothing of it.
@@ -394,14 +395,14 @@ def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> 
         )
     if catch_up and member.pipeline.entry_point is None:
         yield (
-            "the query must process records up to the target time, then stop. For this, set "
-            f"`entry_point` of {member.name} to MODULE:FUNCTION in headgate.toml"
+            "the query must process the records before the replaced records, then stop. For "
+            f"this, set `entry_point` of {member.name} to MODULE:FUNCTION in headgate.toml"
         )
 
 
 def _run_risks(member: Member, catch_up: tuple[Step, ...]) -> Iterator[str]:
     if catch_up:
         yield (
-            f"{member.pipeline.entry_point} runs with the worker's credentials, to process records "
-            "from before the target time. The results are written to the query's sink"
+            f"{member.pipeline.entry_point} runs with the worker's credentials, to process the "
+            "records before the replaced records. The results are written to the query's sink"
         )

@@ -169,7 +169,7 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
         said=(
             (
                 "The pipeline starts at the first record at or after the target time, and "
-                "rewrites the results from there on."
+                "rewrites the results of this and all later records."
             ),
         ),
         out=Cut(at=at, writer=member.name, is_exact=False) if member.writes else None,

@@ -168,7 +168,7 @@ def _next(
             blockers=(
                 "Kafka Streams keeps no old state, so no choice gives correct results. For "
                 "correct results, use --to-earliest. To accept wrong results, pass --choose "
-                f"{member.name}=CHOICE with skip, reset or nothing",
+                f"{member.name}=CHOICE (skip, reset or nothing)",
             ),
         )
     if mixed := list(_mixed(links, member.name, read)):

@@ -55,7 +55,9 @@ def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> st
     stuck = f"redriven {chosen.max_attempts} times without success: {plural(guarded, 'record')}"
     if not guarded:
         return f"{done}. Pass --again to redrive them once more"
-    said = f"{done}; {stuck}" if already else f"{stuck} of {topic}"
+    said = f"{stuck} of {topic}"
+    if already:
+        said = f"{done} (pass --again to redrive them). Other records: {stuck}"
     return f"{said}. Fix the cause, then raise --max-attempts"
 
 
@@ -99,8 +101,9 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
     if summary.reasons.get(UNKNOWN_REASON):
         yield (
             "no known dead letter header in "
-            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the consumer also removes "
-            "Headgate's headers, --max-attempts can't limit how often these records are redriven"
+            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the consumer removes "
+            "Headgate's headers, --max-attempts can't limit how often these records are "
+            "redriven"
         )
 
 
@@ -131,8 +134,8 @@ def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterato
             )
         if own and targets and own not in groups:
             yield (
-                f"group {own} doesn't read {name}, so {request.pipeline.name} doesn't process the "
-                "redriven records"
+                f"group {own} doesn't read {name}, so {request.pipeline.name} doesn't process "
+                "the redriven records. Use --to to choose a topic that the group reads"
             )
 
 
@@ -140,7 +143,10 @@ def _target_risks(found: Redrive) -> Iterator[str]:
     for name, topic in sorted(found.targets.items()):
         yield from _expiry_risks(name, topic, found.summary.oldest)
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
-            yield (f"{name} is compacted: a redriven record replaces a newer value of its key")
+            yield (
+                f"{name} is compacted: a redriven record replaces a newer value of its key. "
+                "To keep the newer value, use --to to choose another topic"
+            )
     if found.new:
         yield (
             f"{found.new.name} is created with retention.ms=-1, because redriven records keep "

@@ -26,7 +26,10 @@ _STAYS = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "
 def append_blockers(request: PlanRequest, topic: str) -> list[str]:
     """Return why results can't be appended to the topic."""
     if not request.inspector.kafka.shapes([topic]):
-        return [f"--append: topic {topic} doesn't exist. Omit the option, or correct --to"]
+        return [
+            f"--append: topic {topic} doesn't exist. Correct --to, or omit --append to "
+            "create the topic"
+        ]
     sources = request.version.sources if request.version else None
     if any(topic in source.topics for source in sources or ()):
         return [
@@ -67,12 +70,13 @@ def append_to_topic(
             remains=True,
         ),
         risks=(
-            f"once the run appends results to {topic}, an undo is blocked, because Kafka can't "
-            "remove them. Until then, an undo deletes the temporary topic of the run",
+            f"the run writes the results to a temporary topic, then appends them to {topic}. "
+            "Before the append, an undo deletes the temporary topic. Afterwards, an undo is "
+            "blocked, because Kafka can't remove the appended records",
             f"{topic} keeps its earlier results: consumers get the results of the range a second "
             "time",
-            "each result is written once, even if the run is killed and resumed: results and "
-            "progress are written in the same transaction. Consumers with "
+            "the run writes results and its progress in the same transaction: each result is "
+            "written once, even if the run is killed and resumed. Consumers with "
             "isolation.level=read_uncommitted may also get records of an aborted transaction",
         ),
         blockers=_key_blockers(topic, shape, found),

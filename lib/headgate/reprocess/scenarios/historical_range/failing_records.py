@@ -74,8 +74,8 @@ class FailingTo:
             f"{self.most} records, the run stops",
             _LACK_IN_STATE if version.stateful else _LACK,
             "the run reads the range at least twice: first to find the failing records, then to "
-            "process the other records. Once a record fails, the run searches one partition after "
-            "another, and processes the same record several times",
+            "process the other records. After a failure, the run searches one partition after "
+            "another for failing records, and processes the same record several times",
             f"an undo leaves the dead letters in {name}",
         ]
         shapes = request.inspector.kafka.shapes([name, *self.inputs])
@@ -100,23 +100,24 @@ def _limit_risks(name: str, shape: TopicShape, inputs: Sequence[TopicShape]) -> 
     """Yield which limits of the dead letter topic can lose a dead letter, or stop the run."""
     if shape.configs.get("retention.ms", "") != "-1":
         yield (
-            f"dead letters keep their timestamps, and {name} has a retention time: Kafka may "
-            f"delete old dead letters at once. Set `retention.ms` of {name} to -1"
+            f"dead letters keep the timestamps of the original records, and {name} has a "
+            "retention time: Kafka may delete old dead letters at once. Set `retention.ms` of "
+            f"{name} to -1"
         )
     if (oldest := int(shape.configs.get(_BEFORE, _NO_LIMIT))) < _NO_LIMIT:
         yield (
-            f"dead letters keep their timestamps, and {name} rejects records older than "
-            f"{duration(oldest)}: an older failing record stops the run. Remove `{_BEFORE}` from "
-            f"{name}"
+            f"dead letters keep the timestamps of the original records, and {name} rejects "
+            f"records older than {duration(oldest)}. An older failing record stops the run. "
+            f"Remove `{_BEFORE}` from {name}"
         )
     limits = [int(s.configs.get(_LARGEST, _LARGEST_BY_DEFAULT)) for s in (shape, *inputs)]
     needed = max(limits[1:], default=_LARGEST_BY_DEFAULT) + HEADERS
     # Topics without limits of their own have the same one, the broker's.
     if limits[0] < needed and any(_LARGEST in s.configs for s in (shape, *inputs)):
         yield (
-            f"a dead letter can be {HEADERS} bytes larger than its record, because of its headers. "
-            f"{name} rejects records of more than {limits[0]} bytes, which stops the run. Set "
-            f"`{_LARGEST}` of {name} to {needed}"
+            f"a dead letter can be {HEADERS} bytes larger than its record, because of its "
+            f"headers. {name} rejects records of more than {limits[0]} bytes, and a rejected "
+            f"dead letter stops the run. Set `{_LARGEST}` of {name} to {needed}"
         )
 
 

@@ -235,8 +235,8 @@ def _risks(
     if not found.is_exact:
         risks.append(
             "the query shuffles rows before withWatermark, so Headgate doesn't know which "
-            "offsets have the range's event times. The run processes all records whose event times "
-            "Headgate measured"
+            "offsets have event times in the range. The run processes all records whose event "
+            "times Headgate measured"
         )
     if newer := newer_records(topics, scanned):
         risks.append(
@@ -270,9 +270,15 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
 def _measured(found: EventTimes) -> str:
     times = [t for s in found.slices for t in (s.first, s.last) if t is not None]
     if not times:
-        return f"No measured record has a value in {found.column}"
+        return (
+            f"No measured record has a value in {found.column}. Check withWatermark in the "
+            "query, or --time-column"
+        )
     first, last = (iso(from_milliseconds(t)) for t in (min(times), max(times)))
-    return f"The event times of the measured records are from {first} to {last}"
+    return (
+        f"The event times of the measured records are from {first} to {last}. Pass a range "
+        "with --from and --until that has records"
+    )
 
 
 SCENARIO = Scenario(
@@ -285,8 +291,8 @@ SCENARIO = Scenario(
         Option(
             name="from",
             ask="From which event time on should results be computed?",
-            help="Start of the range (included). A result belongs to the range by its window "
-            "start, or by its event time if it has no window.",
+            help="Start of the range (included). A result is in the range if its window starts "
+            "in the range, or, without a window, if its event time is in the range.",
             metavar="TIME",
             required=True,
         ),
@@ -318,7 +324,8 @@ SCENARIO = Scenario(
         Option(
             name="append",
             ask="Append the results to an existing topic?",
-            help="Append the results to the existing topic in --to; this can't be undone.",
+            help="Append the results to the existing topic in --to. An undo can't remove "
+            "appended results.",
             kind=Kind.FLAG,
         ),
         Option(
@@ -331,7 +338,7 @@ SCENARIO = Scenario(
         Option(
             name="replace",
             ask="Replace the contents of the folder?",
-            help="Replace the contents of an existing folder; an undo restores them.",
+            help="Replace the contents of an existing folder. An undo restores them.",
             kind=Kind.FLAG,
         ),
         Option(
@@ -350,8 +357,9 @@ SCENARIO = Scenario(
         Option(
             name="warm-up",
             ask="How much time before and after the range should the run also process?",
-            help="Time before and after the range, such as 2h. The run also processes records from "
-            "this time. Needed for joins, session windows, deduplication and functions with state.",
+            help="Time before and after the range, such as 2h. The run also processes the "
+            "records of this time. Needed for joins, session windows, deduplication and "
+            "functions with state.",
             metavar="DURATION",
         ),
         Option(
@@ -365,9 +373,9 @@ SCENARIO = Scenario(
         Option(
             name="scan",
             ask="In which offset ranges should Headgate look for records of the time range?",
-            help="Offset ranges in which Headgate looks for records of the time range; TO is "
-            "exclusive, and records at other offsets are missing from the results (default: the "
-            "offsets of --lateness, else all that exist when the plan is made).",
+            help="Offset ranges in which Headgate looks for records of the time range. TO is "
+            "not included. Records at other offsets are missing from the results (default: "
+            "the offsets of --lateness, else all offsets when the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),
@@ -378,7 +386,8 @@ SCENARIO = Scenario(
             "Kafka Streams can't process only a range of records: use from-point with --to-datetime"
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer has no event time that Headgate can read: use from-point with --to-datetime"
+            "Headgate doesn't know how a consumer reads event times: use from-point with "
+            "--to-datetime"
         ),
     },
 )

@@ -59,10 +59,12 @@ def open_risk(found: EventTimes, wanted: TimeRange, output_mode: str) -> str:
     what = "are missing" if output_mode == "append" else "are not final"
     if not newest:
         return (
-            f"no measured record has an event time of {needed} or later, so the last results {what}"
+            f"no measured record has an event time of {needed} or later, so the last results "
+            f"{what}. Pass an earlier --until, or plan again when later records exist"
         )
     watermark = iso(from_milliseconds(max(min(newest.values()) - found.delay_ms, 0)))
     return (
-        f"the watermark ends at {watermark}, because an input has no measured record with an event "
-        f"time of {needed} or later. Results of windows that end after {watermark} {what}"
+        f"the watermark ends at {watermark}, because an input has no measured record with an "
+        f"event time of {needed} or later. Results of windows that end after {watermark} {what}. "
+        "Pass an earlier --until, or plan again when later records exist"
     )

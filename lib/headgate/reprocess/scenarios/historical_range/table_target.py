@@ -94,7 +94,7 @@ def _missing_keys(
 def _risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> list[str]:
     title = table.title
     risks = [
-        f"rows of {title} that no new result replaces are kept, even if they are in the range",
+        f"a row of {title} is kept if no new result has its keys, even if the row is in the range",
         *table_risks(table, columns),
     ]
     if table.cascades:

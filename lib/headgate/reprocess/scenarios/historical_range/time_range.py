@@ -89,8 +89,9 @@ def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
         words.append("chained time windows")
     if words and "warm-up" not in request.options:
         found.append(
-            f"the query has {name_list(words)}: pass --warm-up with the time before and after the "
-            "range that its results depend on"
+            f"the query has {name_list(words)}, so its results also depend on records outside the "
+            "range. Pass --warm-up with the time before and after the range that the run should "
+            "also process"
         )
     return found
 

@@ -47,10 +47,10 @@ def needed_input(
     if times is None:
         if given is not None:
             raise ScenarioError(
-                "--lateness: to limit the records to read, the query must have exactly one "
-                "stateful operator, with a time window on the watermark's column, and the window "
-                "must be a key column. Add the window's column with --keys or --time-column, or "
-                "omit --lateness"
+                "--lateness: the query must have exactly one stateful operator, with a time "
+                "window on the watermark's column. The window must also be a key column of the "
+                "results. Add the window's column with --keys or --time-column, or omit "
+                "--lateness"
             )
         return NeededInput(offsets=known, expired=_cut(topics))
     start, until = times
@@ -143,16 +143,17 @@ def expired_blockers(
     if request.options.get("accept-expired"):
         return []
     found = [
-        f"--scan leaves out {plural(count, 'earlier offset')} of {name}: new results would lack "
-        "their records, and results of touched keys that have only these records would be deleted. "
-        "Include the offsets, or pass --accept-expired"
+        f"--scan leaves out {plural(count, 'earlier offset')} of {name}. New results would lack "
+        "the records at these offsets. For the keys of the late records, results that come only "
+        "from such records would be deleted. Include the offsets, or pass --accept-expired"
         for name, count in left_out(topics, known)
     ]
     for name in needed.expired:
         found.append(
             f"{name}: the first {past_retention(topics[name])} offsets are past retention. New "
-            "results would lack their records, and results of touched keys whose records are all "
-            "gone would be deleted. If the windows of the late records need only later records, "
-            "pass --lateness. To accept incomplete and deleted results, pass --accept-expired"
+            "results would lack the records at these offsets. For the keys of the late records, "
+            "results that come only from such records would be deleted. If the windows of the "
+            "late records need only later records, pass --lateness. To accept incomplete and "
+            "deleted results, pass --accept-expired"
         )
     return found

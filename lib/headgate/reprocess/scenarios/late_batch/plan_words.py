@@ -63,14 +63,15 @@ def risks_of(
             "except the late records of this plan"
         )
     risks += [
-        f"--scan leaves out {plural(count, 'earlier offset')} of {name}: the new results lack "
-        "their records, and results of touched keys that have only these records are deleted"
+        f"--scan leaves out {plural(count, 'earlier offset')} of {name}. The new results lack "
+        "the records at these offsets. For the keys of the late records, results that come only "
+        "from such records are deleted"
         for name, count in left_out(topics, known)
     ]
     risks += [
-        f"the first {past_retention(topics[name])} offsets of {name} are past retention: the new "
-        "results lack their records, and results of touched keys that have only these records "
-        "are deleted"
+        f"the first {past_retention(topics[name])} offsets of {name} are past retention. The new "
+        "results lack the records at these offsets. For the keys of the late records, results "
+        "that come only from such records are deleted"
         for name in needed.expired
     ]
     risks += [
@@ -83,8 +84,8 @@ def risks_of(
     if _keeps_totals(version):
         risks.append(
             f"the state of {request.pipeline.name} doesn't include the late records. When the "
-            "query next writes a result of a touched key, this result lacks the late records "
-            "again. Then run late-batch again"
+            "query next writes a result for the key of a late record, this result lacks the "
+            "late records again. Then run late-batch again"
         )
     risks += common.topic_risks(topics)
     return [*risks, *function_risks(request)]

@@ -279,7 +279,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name=OLDEST,
-            ask="From which database transaction on must the run not replace rows?",
+            ask="Which is the first database transaction whose rows the run must not replace?",
             help="Number of the first transaction whose rows the run must not replace (default: "
             "the oldest transaction that is open when the plan is made). Only for a table.",
             kind=Kind.NUMBER,
@@ -290,8 +290,8 @@ SCENARIO = Scenario(
             name="accept-expired",
             ask="Replace results even if older records are past retention or left out?",
             help="Replace results even if older input records are past retention, or --scan "
-            "leaves records out. The new results lack these records. Results of touched keys "
-            "whose records are all gone are deleted.",
+            "leaves records out. The new results lack these records. For the keys of the "
+            "late records, results whose records are all gone are deleted.",
             kind=Kind.FLAG,
         ),
     ),

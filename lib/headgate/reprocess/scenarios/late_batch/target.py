@@ -154,8 +154,8 @@ def _table(table: DatabaseTable, what: Mapping[str, Any], touch: LateTouch, olde
         resources=(f"table:{table.connection}.{table.title}",),
         outputs=OutputEffects(
             run=(
-                f"In {title}, the rows of the touched keys are replaced or deleted (now "
-                f"{touch.touched_rows} of {touch.rows} rows), and new results are added. The "
+                f"In {title}, the rows with keys of the late records (now {touch.touched_rows} "
+                f"of {touch.rows} rows) are replaced or deleted. New results are added. The "
                 "other rows don't change.",
             ),
             undo=(
@@ -200,9 +200,9 @@ def _key_blockers(
         return [_no_index(table)]
     kinds = {c.name: c.kind for c in table.columns}
     found = [
-        f"--keys: column {name} of {table.title} is {kinds[name]}, so Headgate can't find the rows "
-        "of a touched key: equal values may be written differently. Pass columns of other types "
-        "with --keys"
+        f"--keys: column {name} of {table.title} is {kinds[name]}, so Headgate can't find rows "
+        "by this key: equal values may be written differently. Pass columns of other types with "
+        "--keys"
         for name in touched_by
         if kinds[name] in _AMBIGUOUS
     ]
@@ -219,10 +219,10 @@ def _no_match(table: DatabaseTable, touch: LateTouch) -> list[str]:
     if touch.touched_rows or not touch.rows:
         return []
     return [
-        f"no row of {table.title} has a touched key, so the run only adds rows. If the query's "
-        "foreachBatch changes the keys, or the table has times of another time zone, the added "
-        "rows are duplicates of existing rows. Compare the keys in the table with those of this "
-        "plan"
+        f"no row of {table.title} has a key of the late records, so the run only adds rows. If "
+        "the query's foreachBatch changes the keys, or the table has times of another time "
+        "zone, the added rows are duplicates of existing rows. Compare the keys in the table "
+        "with those of this plan"
     ]
 
 
@@ -231,10 +231,11 @@ def _table_risks(
 ) -> list[str]:
     title = table.title
     return [
-        f"if the run has no new result for a row of a touched key, the row is deleted from {title}",
-        f"if another program, such as {pipeline}, writes rows of the touched keys after this plan "
-        "was made, the run fails and changes nothing. The same applies to a transaction that was "
-        "open when the plan was made. Stop the program, plan again, and restart the program after "
-        "the run",
+        f"the run deletes a row from {title} if the row has a key of the late records, but no "
+        "new result",
+        f"if another program, such as {pipeline}, writes rows with keys of the late records after "
+        "this plan was made, the run fails and changes nothing. The same applies to a transaction "
+        "that was open when the plan was made. Stop the program, plan again, and restart the "
+        "program after the run",
         *table_risks(table, columns),
     ]

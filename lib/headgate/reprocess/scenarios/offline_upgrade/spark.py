@@ -31,8 +31,8 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     if found is None:
         missing = common.no_checkpoint(pipeline)
         return request.block(
-            f"{missing}. If the new version should start without a checkpoint, deploy and start it "
-            "yourself: it doesn't need this scenario"
+            f"{missing}. If the new version should start without a checkpoint, deploy and start "
+            "it yourself, without this scenario"
         )
     blockers = common.must_be_stopped(pipeline, inspector)
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
@@ -172,7 +172,7 @@ def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
             yield f"{finding.sentence()}{why}"
     if verdict.rollback == "lost":
         yield (
-            "once the new version has completed a batch, the old version can't resume from that "
+            "once the new version has completed a batch, the old version can't resume from the "
             "checkpoint. A rollback restores the backup, and batches since the upgrade are "
             "reprocessed"
         )

@@ -64,7 +64,8 @@ def _pair_blockers(pair: Pair) -> Iterator[str]:
     if new.topics and set(new.topics) != set(pair.inputs):
         yield (
             f"{new.name} reads {name_list(sorted(new.topics))}, but {old.name} reads "
-            f"{name_list(pair.inputs)}. Both versions must read the same topics"
+            f"{name_list(pair.inputs)}. Both versions must read the same topics. Correct "
+            f"`topics` of {new.name} in headgate.toml"
         )
 
 
@@ -95,7 +96,7 @@ def _running_blockers(inspector: Inspector, pair: Pair) -> Iterator[str]:
     if is_running(inspector, old.name, old.group) is False:
         yield f"{old.name} isn't running. Start {old.name}, or use offline-upgrade"
     if new.group is not None and is_running(inspector, new.name, new.group):
-        yield f"{new.name} already runs. Stop {new.name}: the run starts it"
+        yield f"{new.name} is already running. Stop {new.name}, because the run starts it"
     for name in (old.group, new.group):
         if name is not None and inspector.kafka.group(name).type is GroupType.SHARE:
             yield (
@@ -128,9 +129,9 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
     ]
     if unread and not pair.starts_earliest:
         yield (
-            f"group {pair.old.group} has no committed offset for {name_list(unread)}, so the "
-            "first offset of the new version in these partitions is unknown. Wait until the group "
-            "has committed offsets for them"
+            f"group {pair.old.group} has no committed offset for {name_list(unread)}, so "
+            "Headgate doesn't know where the new version should start in these partitions. Wait "
+            "until the group has committed offsets for them"
         )
 
 
@@ -183,8 +184,8 @@ def risks_of(request: PlanRequest, pair: Pair, inputs: Mapping[str, Topic]) -> I
     effects = (old.effects, new.effects)
     if any(known is not Effects.IDEMPOTENT for known in effects):
         yield (
-            f"both versions run until the switch. Effects of {new.name} other than writes to "
-            f"{pair.shadow}, such as HTTP calls or database writes, happen twice"
+            f"both versions run until the switch. Side effects of {new.name}, such as HTTP calls "
+            f"or database writes, happen twice. Writes to {pair.shadow} don't"
         )
     yield from _duplicate_risks(pair)
     yield from _state_risks(pair, inputs)
@@ -238,7 +239,7 @@ def _duplicate_risks(pair: Pair) -> Iterator[str]:
     )
     yield (
         f"{old.name} and {new.name} must write a record's results before they commit its offset. "
-        "Otherwise each stop can lose results, even without Headgate"
+        "Otherwise, any stop can lose results, with or without Headgate"
     )
 
 

@@ -139,7 +139,7 @@ OPTIONS = (
         ask="Which topic does the new version write to before the switch?",
         help=(
             "Topic for the new version's results before the switch (default: the output topic's "
-            "name with -shadow)."
+            "name followed by -shadow)."
         ),
         metavar="TOPIC",
     ),

@@ -215,7 +215,7 @@ def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator
     if others:
         yield (
             f"the query has sources that aren't Kafka: {name_list(others)}. The new version "
-            "can't repeat their batches. Use offline-upgrade"
+            "can't read the same batches from them. Use offline-upgrade"
         )
     if position.batch is None:
         yield f"no batch of checkpoint {found.location} has completed. Start the query first"
@@ -233,8 +233,8 @@ def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
             "happen twice. Writes to its output topic don't"
         )
     yield (
-        f"between its stop and its start, {name} processes no records. This takes as long as a "
-        "start of Spark and a few batches. No record is lost"
+        f"between the stop and the start of {name}, the query processes no records. This takes "
+        "as long as a start of Spark and a few batches. No record is lost"
     )
     yield (
         f"if the stop interrupts a batch, its results may be in {sink} twice. Use a stop command "

@@ -64,9 +64,9 @@ def build(request: PlanRequest) -> Plan:
 def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
     """Say what --beyond can be, with the last known positions."""
     said = (
-        f"the committed offset is after the latest offset: {_named(astray.beyond)}. If the topic "
-        "was recreated, choose --beyond=beginning. If the newest records were lost, choose "
-        "--beyond=end"
+        "the committed offset in these partitions is after the latest offset: "
+        f"{_named(astray.beyond)}. If the topic was recreated, choose --beyond=beginning. If the "
+        "newest records were lost, choose --beyond=end"
     )
     seen = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
     if not seen:

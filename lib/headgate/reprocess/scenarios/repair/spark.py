@@ -147,7 +147,8 @@ def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointChe
         reason = f"nothing to repair: no fault found in the checkpoint of {request.pipeline.name}"
         return ["; ".join((reason, *looked.notes))]
     repairable = [
-        f"can be repaired once the other faults are fixed: {issue.what}" for issue in looked.issues
+        f"Headgate can repair this fault once the other faults are fixed: {issue.what}"
+        for issue in looked.issues
     ]
     return [*(_beyond(request, found, issue) for issue in looked.left), *repairable]
 

@@ -224,10 +224,10 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.loose:
         yield (
             "Headgate doesn't know whether the code sets the number of partitions of "
-            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If so, such "
-            "a topic is recreated with its current number of partitions. If not, the topic and "
-            "the changelogs downstream get as many partitions as the upstream topic with the most "
-            "partitions. The run reports the numbers"
+            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If the code sets "
+            "it, the application recreates such a topic with its current number of partitions. "
+            "Otherwise, the topic and the downstream changelogs get as many partitions as the "
+            "upstream topic with the most partitions. The run reports the numbers"
         )
 
 
@@ -236,9 +236,9 @@ def _odd_risks(growth: Growth) -> Iterator[str]:
     if odd := {growth.on_cluster(n): c for n, c in growth.odd.items() if n not in growth.fixed}:
         yield (
             f"these topics have more or fewer partitions than their inputs: {_numbers(odd)}. If "
-            "the code sets that number, the topic needn't be recreated. Headgate can't verify "
-            f"this, because {growth.application} isn't running. Start the application first: a "
-            "plan made while it runs keeps the topic"
+            "the code sets these numbers, the topics needn't be recreated. Headgate can't "
+            f"verify this, because {growth.application} isn't running. Start the application, "
+            "then plan again: the new plan keeps topics with a number that the code sets"
         )
 
 
@@ -246,10 +246,10 @@ def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     """Name what the plan takes for granted, and what comes of it where it is wrong."""
     if growth.fixed:
         yield (
-            f"these topics have more or fewer partitions than the inputs: {_numbers(growth.own)}. "
-            f"The plan assumes that the code sets that number, so {seen.application} keeps its "
-            "state. If not, the application fails to start. Then plan this scenario again: the "
-            "new plan rebuilds the state"
+            "these topics have more or fewer partitions than the inputs: "
+            f"{_numbers(growth.own)}. The plan assumes that the code sets these numbers, so "
+            f"{seen.application} keeps its state. If the code doesn't set them, the application "
+            "fails to start. Then plan this scenario again: the new plan rebuilds the state"
         )
 
 
@@ -335,6 +335,6 @@ def _loss_risks(growth: Growth) -> Iterator[str]:
         )
     if growth.reach.sized and growth.internal:
         yield (
-            "can't be undone: with the old number of partitions of its internal topics, the "
-            "application would fail to start"
+            "can't be undone: if the internal topics had the old number of partitions again, "
+            "the application would fail to start"
         )

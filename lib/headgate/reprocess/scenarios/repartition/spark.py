@@ -181,8 +181,9 @@ def _risks(version: Version | None) -> list[str]:
         names = name_list(o.name or o.kind.value for o in timed)
         risks.append(
             f"timers of {names} move with the state: each timer fires once. Timers that come due "
-            "during the stop fire in the first batch, as at any restart. Measured only on Spark "
-            "4.2.0 (transformWithState and applyInPandasWithState, processing time and event time)"
+            "while the query is stopped fire in the first batch, as after any restart. Measured "
+            "only on Spark 4.2.0 (transformWithState and applyInPandasWithState, processing "
+            "time and event time)"
         )
         if any(_has_processing_time(o) for o in timed):
             risks.append(

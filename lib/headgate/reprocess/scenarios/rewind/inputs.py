@@ -121,5 +121,5 @@ def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -
         return None
     return (
         "the watermark is rewound, too. Batch boundaries change, so records that were too late "
-        "before may now be on time"
+        "before may now be on time, and change results"
     )

@@ -218,8 +218,8 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     blockers += [f"can't rewind to batch {batch.number}: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
         blockers.append(
-            f"{len(lost)} of {found.rewind.input_files} files that later batches read no longer "
-            f"exist, such as {lost[0]}: their records would be missing. Choose a later batch"
+            f"{len(lost)} of {found.rewind.input_files} input files of later batches no longer "
+            f"exist, such as {lost[0]}. Their records would be missing. Choose a later batch"
         )
     blockers += point_blockers(request, at, found.point)
     return [*blockers, *found.inputs.blockers, *found.sink.blockers]

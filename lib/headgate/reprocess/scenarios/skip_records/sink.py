@@ -41,8 +41,8 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
             return SkipSink(
                 risks=(
                     f"the {sink.title} stores the number of the last batch. Before an undo, "
-                    "restore the table to its version before the run: otherwise it silently "
-                    "drops batches that it has already recorded",
+                    "restore the table to its version before the run. Otherwise, the sink "
+                    "silently drops batches that it has already recorded",
                 )
             )
         case BatchIds.BY_FUNCTION:
@@ -87,10 +87,10 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"in batch {part}, the function of {request.pipeline.name} processes the records before "
-        "the skipped record a second time. The function then writes duplicates of what failed "
-        "attempts wrote, unless it overwrites by key. If the function skips batch numbers that it "
-        "has already processed, rows are lost"
+        f"the function of {request.pipeline.name} processes a part of batch {part} a second "
+        "time: the records before the skipped record. The function then writes duplicates of "
+        "what failed attempts wrote, unless it overwrites by key. If the function skips batch "
+        "numbers that it has already processed, rows are lost"
     )
 
 

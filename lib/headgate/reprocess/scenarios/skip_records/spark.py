@@ -246,7 +246,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     if absent:
         blockers.append(
             f"{pipeline.name} must first process {plural(cut.span.begin - cut.at, 'record')} of "
-            f"batch {cut.part} before the range to skip. Headgate starts and stops the query for "
+            f"batch {cut.part}, up to the range to skip. Headgate starts and stops the query for "
             f"this, so register the missing commands: {', '.join(absent)}"
         )
     if commands.status is not None and inspector.processes.status(pipeline.name) is Status.PAUSED:
@@ -272,10 +272,10 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
         )
     if cut.part is not None:
         risks.append(
-            f"after batch {cut.part} has completed up to offset {cut.span.begin}, the query "
-            "starts the next batch before Headgate stops it. If that batch doesn't fail on the "
-            "record, the record is processed normally: nothing is skipped, and the run reports "
-            "this"
+            f"batch {cut.part} completes up to offset {cut.span.begin}. The query then starts "
+            "the next batch, before Headgate can stop the query. If that batch doesn't fail on "
+            "the record, the record is processed normally: nothing is skipped, and the run "
+            "reports this"
         )
     return [_proof(request, cut), *risks]
 
@@ -297,6 +297,6 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
             "and no watch reported an error"
         )
     return (
-        f"batch {cut.begun}, which has the record, is uncommitted. No evidence that {name} "
-        "fails on this record: no watch reported an error"
+        f"batch {cut.begun}, which has the record, is uncommitted. There is no evidence that "
+        f"{name} fails on this record: no watch reported an error"
     )
