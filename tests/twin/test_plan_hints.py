@@ -100,6 +100,13 @@ def test_a_column_of_a_subquery_s_table_shares_the_values_that_it_is_compared_wi
     assert found.domain("codes:code") == "stream:k"
 
 
+@pytest.mark.parametrize("lookup", ["GetMapValue", "ElementAt"])
+def test_the_keys_of_a_map_that_a_column_is_looked_up_in(lookup):
+    classes = call("CreateMap", literal("smoke"), literal("F"), literal("flood"), literal("T"))
+    found = mined("Project", projectList=[call(lookup, classes, column(1))])
+    assert found.literals == {"stream:k": {("smoke", "string"), ("flood", "string")}}
+
+
 def test_where_a_query_looks_for_nulls():
     found = mined("Filter", condition=call("Or", call("IsNull", column(1)), literal("x")))
     assert found.nulls == {"stream:k"}

@@ -55,6 +55,8 @@ _SINCE_1970 = {
 _NUMBERS = frozenset({"integer", "long", "double", "float"})
 _CASES = {"Upper": "upper", "Lower": "lower"}
 _DIVIDED = frozenset({"Divide", "IntegralDivide", "Remainder", "Pmod"})
+# What finds a value of a map by its key.
+_LOOKED_UP = frozenset({"GetMapValue", "ElementAt"})
 # What has a branch of its own for a null.
 _OF_NULLS = frozenset({"IsNull", "Coalesce", "Nvl", "Nvl2"})
 _JSON_KEY = re.compile(r"\$\.(\w+)")
@@ -229,7 +231,7 @@ class _Miner:
                     self.key(column, str(key))
 
     def seek(self, part: Node) -> None:
-        """Note what is looked for: values of a subquery's table, and nulls."""
+        """Note what is looked for: values of a subquery's table, nulls, and keys of a map."""
         name = class_name(part)
         if name == "InSubquery":
             *values, query = part["children"]
@@ -237,6 +239,13 @@ class _Miner:
                 self.equal(value, output)
         elif name in _OF_NULLS:
             self.hints.nulls |= self.read(part["children"][0])
+        elif (
+            name in ("GetMapValue", "ElementAt") and class_name(part["children"][0]) == "CreateMap"
+        ):
+            made, key = part["children"]
+            words = {(str(k["value"]), "string") for k in made["children"][::2] if _constant(k)}
+            for column in self.read(key):
+                self.hints.literals.setdefault(column, set()).update(words)
 
     def expression(self, part: Node) -> None:
         name = class_name(part)
