@@ -133,4 +133,6 @@ def test_the_truth_of_a_run_stands_beside_its_estimate(context):
         "error": pytest.approx(118 / expected - 1),
     }
     assert truth_words(told) == "about 79 s. Actual duration: 118 s, 49% longer than estimated"
+    exact = told | {"truth": told["truth"] | {"error": 0.001}}
+    assert truth_words(exact) == "about 79 s. Actual duration: 118 s, as estimated"
     assert truth_words({}) is None

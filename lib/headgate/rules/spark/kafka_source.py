@@ -214,7 +214,7 @@ def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
                 else "",
                 error_class="KAFKA_DATA_LOSS" if lost and not silent else None,
                 rollback=Rollback.REPAIRABLE,
-                remedy=_KEEP_ASSIGNED,
+                remedy=_KEEP_ASSIGNED if lost else "",
             )
 
 

@@ -29,8 +29,10 @@ def given_records(file: Path) -> list[Record]:
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvidenceError(f"{file} can't be read: {error}") from None
+    except OSError as error:
+        raise EvidenceError(f"{file} can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise EvidenceError(f"{file} isn't UTF-8 text: {error}") from None
     found = []
     for number, line in enumerate(lines, start=1):
         if line.strip():

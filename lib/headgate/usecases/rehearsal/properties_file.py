@@ -20,8 +20,10 @@ def read_settings(file: Path) -> dict[str, str]:
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvidenceError(f"{file} can't be read: {error}") from None
+    except OSError as error:
+        raise EvidenceError(f"{file} can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise EvidenceError(f"{file} isn't UTF-8 text: {error}") from None
     found: dict[str, str] = {}
     begun = ""
     for line in lines:

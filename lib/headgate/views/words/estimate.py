@@ -54,9 +54,15 @@ def truth_words(told: dict[str, Any]) -> str | None:
     expected = f"about {_time(seconds['expected'])}" if seconds else "unknown"
     if took is None:
         return expected
-    longer = "longer" if error is not None and error > 0 else "shorter"
-    how = "" if error is None else f", {abs(error):.0%} {longer} than estimated"
+    how = "" if error is None else f", {_compared(error)}"
     return f"{expected}. Actual duration: {_time(took)}{how}"
+
+
+def _compared(error: float) -> str:
+    share = f"{abs(error):.0%}"
+    if share == "0%":
+        return "as estimated"
+    return f"{share} {'longer' if error > 0 else 'shorter'} than estimated"
 
 
 def _time(seconds: float) -> str:

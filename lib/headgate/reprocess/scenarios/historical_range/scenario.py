@@ -57,7 +57,7 @@ from headgate.reprocess.scenarios.shared.processing_mode import (
     least_seconds,
 )
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import duration, name_list, plural
 from headgate.text.times import from_milliseconds, iso, milliseconds
 
 
@@ -261,7 +261,10 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
             f"the result is exact{' up to the measured offsets' if is_short else ''} if no record "
             f"is more than {late} late. Otherwise, records may be missing"
         )
-        return f"{said}. The measured records are at most {most} late" if most else said
+        if not most:
+            return said
+        measured = duration(round(most.total_seconds() * 1000))
+        return f"{said}. The measured records are at most {measured} late"
     if is_short:
         return "the result is exact up to the measured offsets, and lacks later records"
     return "the result is exact: Headgate measured the event times of all records of the topics"

@@ -78,8 +78,9 @@ class CutCopy(StepBase):
         last = found.last_commit_batch
         if last is None or last < self.batch or (self.logs is not None and last > self.batch):
             raise StalePlanError(
-                f"checkpoint {self.checkpoint} now ends at batch {last}, not at batch "
-                f"{self.batch}. Run `headgate plan` again"
+                f"the last committed batch of checkpoint {self.checkpoint} is no longer "
+                f"{self.batch}: {'it has none' if last is None else f'it is {last}'}. "
+                "Run `headgate plan` again"
             )
         if self.logs is not None:
             files = inspector.checkpoints.files(self.checkpoint)
