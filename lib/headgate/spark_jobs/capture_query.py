@@ -43,6 +43,22 @@ SETTINGS = {
 }
 
 
+def settings_in(scratch: Path) -> dict[str, str]:
+    """Return SETTINGS with all that Spark and its libraries write below a folder.
+
+    In Java's own temporary folder, their native code and Spark's artifacts would stay for ever
+    whenever the process is killed.
+    """
+    local = scratch / "local"
+    local.mkdir(parents=True, exist_ok=True)
+    java = SETTINGS["spark.driver.extraJavaOptions"]
+    return SETTINGS | {
+        "spark.driver.extraJavaOptions": f'{java} -XX:-UsePerfData "-Djava.io.tmpdir={local}"',
+        "spark.local.dir": str(local),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+    }
+
+
 def main() -> None:
     """Run the captures of a JSON file; the exit code is 0 also where one did not work out."""
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
@@ -118,10 +134,8 @@ def _session(jars: str, scratch: Path) -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("headgate-capture")
-    for key, value in SETTINGS.items():
+    for key, value in settings_in(scratch).items():
         builder = builder.config(key, value)
-    builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
-    builder = builder.config("spark.local.dir", str(scratch / "local"))
     return (builder.config("spark.jars", jars) if jars else builder).getOrCreate()
 
 

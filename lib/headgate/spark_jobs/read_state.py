@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from headgate.spark_jobs.capture_query import SETTINGS
+from headgate.spark_jobs.capture_query import settings_in
 from headgate.spark_jobs.own_process import end, end_with_parent, redirect
 from headgate.spark_jobs.state_rows import reader, stores
 
 _NOT_READABLE = "STDS_"
-_CONF = SETTINGS | {
+_CONF = {
     # A store that is loaded is also looked after: nothing may be tidied up in what is only read.
     "spark.sql.streaming.stateStore.maintenanceInterval": "7d",
 }
@@ -42,11 +42,9 @@ def _session(scratch: Path, format: int) -> Any:
     builder = SparkSession.builder.master("local[4]").appName("headgate-read-state")
     places = {
         "spark.driver.memory": f"{_memory()}m",
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.local.dir": str(scratch / "local"),
         "spark.sql.streaming.stateStore.checkpointFormatVersion": str(format),
     }
-    for key, value in (_CONF | places).items():
+    for key, value in (settings_in(scratch) | _CONF | places).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

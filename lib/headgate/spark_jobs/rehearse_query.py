@@ -106,19 +106,17 @@ def _set(spark: Any, settings: dict[str, str]) -> None:
 def _session(wish: dict[str, Any], scratch: Path) -> Any:
     from pyspark.sql import SparkSession
 
-    from headgate.spark_jobs.capture_query import SETTINGS
+    from headgate.spark_jobs.capture_query import settings_in
 
     builder = SparkSession.builder.master("local[2]").appName("headgate-rehearsal")
     own = {
         "spark.driver.memory": "1g",
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.local.dir": str(scratch / "local"),
         "spark.sql.runSQLOnFiles": "false" if wish["batch"] == "none" else "true",
         # Of nothing but this start shall be read what became of it.
         "spark.sql.streaming.numRecentProgressUpdates": "100",
         **({"spark.jars": wish["jars"]} if wish["jars"] else {}),
     }
-    for key, value in (SETTINGS | own).items():
+    for key, value in (settings_in(scratch) | own).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

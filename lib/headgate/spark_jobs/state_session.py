@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headgate.spark_jobs.capture_query import SETTINGS
+from headgate.spark_jobs.capture_query import settings_in
 from headgate.spark_jobs.own_process import end, end_with_parent, redirect
 
-_CONF = SETTINGS | {
+_CONF = {
     # A store that is loaded is also looked after: nothing may be tidied up in what is only read.
     "spark.sql.streaming.stateStore.maintenanceInterval": "7d",
     "spark.sql.shuffle.partitions": "4",
@@ -42,12 +42,10 @@ def _session(wish: dict[str, Any]) -> Any:
     scratch = Path(wish["scratch"])
     builder = SparkSession.builder.master("local[2]").appName("headgate-state")
     places = {
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.local.dir": str(scratch / "local"),
         # The engine takes it from the session, not from the checkpoint.
         "spark.sql.streaming.stateStore.checkpointFormatVersion": str(wish["format"]),
     }
-    for key, value in (_CONF | places).items():
+    for key, value in (settings_in(scratch) | _CONF | places).items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     # Stores report to a coordinator, which a session makes when it is first asked for its queries.

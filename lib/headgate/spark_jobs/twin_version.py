@@ -198,11 +198,9 @@ class TwinVersion:
     def _session(self) -> Any:
         from pyspark.sql import SparkSession
 
-        from headgate.spark_jobs.capture_query import SETTINGS
+        from headgate.spark_jobs.capture_query import settings_in
 
         own = {
-            "spark.sql.warehouse.dir": str(self.scratch / "warehouse"),
-            "spark.local.dir": str(self.scratch / "local"),
             "spark.python.daemon.module": "headgate.spark_jobs.guard_effects",
             f"spark.executorEnv.{SCRATCH}": str(self.scratch),
             # Two tasks share it: so much for each Python worker.
@@ -217,7 +215,7 @@ class TwinVersion:
             **({"spark.jars": self.jars} if self.jars else {}),
         }
         builder = SparkSession.builder.master("local[2]").appName("headgate-twin")
-        for key, value in (SETTINGS | own).items():
+        for key, value in (settings_in(self.scratch) | own).items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
 

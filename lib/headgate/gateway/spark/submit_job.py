@@ -139,7 +139,10 @@ class Submission:
         own = _DEFAULTS | (_LOOPBACK if self._is_local else self._shared())
         own |= DELTA if self.delta else {}
         if self.temporary and self._is_local:
-            own["spark.local.dir"] = str(self.temporary / "local")
+            local = self.temporary / "local"
+            local.mkdir(exist_ok=True)
+            own["spark.local.dir"] = str(local)
+            own["spark.driver.extraJavaOptions"] = f'"-Djava.io.tmpdir={local}"'
         found = own | dict(self.config) | self.spark.config | {"spark.master": self.spark.master}
         jdbc = jdbc_jars() if self.connections.get("jdbc") else ()
         more = map(str, (*(delta_jars() if self.delta else ()), *jdbc))
