@@ -43,7 +43,10 @@ _BROKER = {
 # Modules that are mostly one long journey. Where modules are spread over processes, these go first:
 # the short ones fill what is left. Tests of one module stay in their order.
 _LONG = (
+    "integration/spark/test_restore_points",
     "integration/rehearsal/test_twin_spark",
+    "integration/spark_data/test_late_batch_table",
+    "integration/spark_data/test_compare_output_process",
     "integration/spark_data/test_compare_output",
     "spark_jobs/data/late/test_late_batch_keys",
     "integration/spark_data/test_historical_range",
