@@ -140,7 +140,7 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
         team.register('[restore_points]\nevery = "1 second"', query.table("counted"))
         with Stream(produce, name):
             query.shell("start")
-            points = _points(team.context, query, count=4)
+            points = _points(team.context, query, count=3)
             # Go on until Spark has removed the first point's batch from its own logs.
             wait_for(lambda: min(_logged(query.checkpoint)) > points[1].batch)
         assert not query.why
