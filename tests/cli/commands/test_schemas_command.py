@@ -145,7 +145,7 @@ def test_a_registry_that_is_away_is_exit_4_and_no_secret_is_shown(folder, capsys
         ('[schema_registry]\nurl = "http://x"\nurls = "y"\n', "did you mean 'url'?"),
         (
             '[schema_registry]\nurl = "http://x"\nconfig.url = "y"\n',
-            "set `url` under [schema_registry] instead",
+            "set `url` under [schema_registry]",
         ),
         ('[schema_registry]\nurl = "http://x"\nconfig.nope = "hushhush"\n', "nope"),
         ('[topics."a b"]\nschema = "x"\n', "isn't a valid topic name"),
