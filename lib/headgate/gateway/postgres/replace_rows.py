@@ -164,8 +164,8 @@ def _keep_and_delete(connection: Any, sql: Statement) -> tuple[int, int]:
     if deleted != expected:
         raise StepError(
             f"the run deleted only {deleted} of {plural(expected, 'row')} of {sql.change.title}: a "
-            "trigger changes rows or prevents deletions. Headgate rolled the transaction back. "
-            "Disable the trigger, then resume the run"
+            "database trigger changes rows or prevents deletions. Headgate rolled the transaction "
+            "back. Disable the trigger, then resume the run"
         )
     return kept - deleted, deleted
 
