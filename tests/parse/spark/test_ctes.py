@@ -32,4 +32,4 @@ def test_definitions_that_double_end():
     )
     version = read(f"{HEAD}WithCTE\n{definitions}+- CTERelationRef 39, true, [k#1], true, false\n")
     assert len(version.topology.nodes) < 100_000
-    assert any("expands the WITH definitions only partly" in w for w in version.warnings)
+    assert any("lacks a part of the WITH definitions" in w for w in version.warnings)

@@ -113,7 +113,7 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
     if written != staged:
         raise StepError(
             f"the run wrote {staged} results to {change.title}, but the table has only {written} "
-            "of them: a trigger changes or drops rows. Headgate rolled the transaction back. "
+            "of them: a database trigger changes or drops rows. Headgate rolled the transaction back. "
             "Disable the trigger, then resume the run"
         )
     drop(connection, change.schema, change.own)
