@@ -178,8 +178,8 @@ def _nothing_yet(pipeline: str | None) -> None:
     st.html(
         markup.empty(
             what,
-            "Paste or upload a query plan, event log or checkpoint. Registered pipelines store a "
-            "version on every change.",
+            "Paste or upload a query plan, event log or checkpoint, or choose a stored version. "
+            "Headgate stores a version whenever a registered pipeline changes.",
         )
     )
 

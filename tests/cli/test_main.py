@@ -57,11 +57,7 @@ def group() -> LazyGroup:
         (errors.EvidenceError("nothing recognised x"), 2, "nothing recognised x"),
         (errors.RegistryError("no name", source="headgate.toml", line=3), 2, "headgate.toml:3:"),
         (errors.StalePlanError("the world moved"), 3, "the world moved"),
-        (
-            errors.UnreachableError("Kafka did not answer"),
-            4,
-            "Kafka did not answer. Check that the",
-        ),
+        (errors.UnreachableError("Kafka did not answer"), 4, "Kafka did not answer. Check that"),
         (errors.UnreachableError("no; check x"), 4, "no; check x\n"),
         (errors.QueryChoiceError("it has", ["a"]), 2, "it has:\n  a\nChoose a query with --query."),
         (errors.StepError("stuck"), 5, "stuck"),

@@ -164,7 +164,7 @@ COPY = SnapshotCheckpoint(
 def test_a_plan_says_beforehand_what_is_kept_and_for_how_long(keep, words):
     lines = dict(impact_lines(with_kept(Plan(scenario="s", pipeline="p", steps=(COPY,)), keep)))
     assert lines["Snapshot"] == "3.4 MB, full copy"
-    assert words in lines["Snapshots for an undo"]
+    assert words in lines["Snapshot retention"]
 
 
 def test_what_keeps_nothing_says_nothing_of_it():

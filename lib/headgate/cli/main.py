@@ -48,7 +48,8 @@ COMMANDS = {
         "headgate.cli.commands.batches:command", "List the batches that a query can rewind to."
     ),
     "restore-points": CommandEntry(
-        "headgate.cli.commands.restore_points:command", "List, make or delete restore points."
+        "headgate.cli.commands.restore_points:command",
+        "List, create, verify or delete restore points.",
     ),
     "schedules": CommandEntry(
         "headgate.cli.commands.schedules:command", "List, pause or resume schedules."

@@ -33,11 +33,11 @@ METHODS: Mapping[str, str] = {
     "owner": "pipelines by their owner",
     "engine": "pipelines by their engine: " + ", ".join(Engine),
     "kind": "nodes by their kind: " + ", ".join(LandscapeKind),
-    "operator": "nodes by their operator, such as aggregate or stream_join",
+    "operator": "nodes by their operator: aggregate, stream_join and so on",
     "status": "pipelines by their last known status: " + ", ".join(STATUSES),
     "state": (
         "topics that are only written (unread), only read (unwritten) or neither (unused), "
-        "internal topics without an owner (unowned), and groups that no pipeline declares "
+        "internal topics of no known pipeline (unowned), and groups of no registered pipeline "
         "(undeclared)"
     ),
 }

@@ -190,7 +190,7 @@ def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
             return
         time.sleep(0.1)
     raise UnreachableError(
-        f"the console did not answer at {address} within {_PAGE_LIMIT:.0f} s. See the log "
+        f"the console did not respond at {address} within {_PAGE_LIMIT:.0f} s. See the log "
         f"{home / 'logs' / 'console.log'}"
     )
 

@@ -48,7 +48,7 @@ class EvidenceKind(StrEnum):
     REST = "rest", _SPARK, "REST API of a running Spark UI", "is_log"
     CAPTURE = "capture", _SPARK, "capture of a Spark session", "in_content"
     SETTINGS = "settings", _SPARK, "session settings", "in_content"
-    SINK_LOG = "sink-log", _SPARK, "log of a file sink"
+    SINK_LOG = "sink-log", _SPARK, "log of a file sink (_spark_metadata)"
     CHECKPOINT = "checkpoint", _SPARK, "checkpoint"
     VERSION = "version", None, "version file", "in_content"
     DESCRIBE = "describe", _STREAMS, "Topology#describe() text", "in_content"

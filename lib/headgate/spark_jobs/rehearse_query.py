@@ -19,8 +19,8 @@ from headgate.spark_jobs.own_process import check_importable, end, end_with_pare
 from headgate.text.secrets import mask_text
 
 _WITHHELD = (
-    "a rehearsal runs without credentials, so this environment variable was not passed: pass it "
-    "with `headgate rehearse --with-credentials`"
+    "a rehearsal runs without credentials, so this environment variable isn't set. To pass "
+    "credentials, use `headgate rehearse --with-credentials`"
 )
 _UNBOUNDED = "the source {} has no option that limits a batch: the batch may be large"
 _NO_WRITER = (

@@ -37,7 +37,7 @@ _POLL_S = 0.02
 _MOST_KEYS = 20_000
 # A timeout in processing time starts batches without rows for ever.
 _EMPTY_BATCHES = 5
-_WITHHELD = "a twin run has no credentials, so this environment variable was not passed"
+_WITHHELD = "a twin run has no credentials, so this environment variable isn't set"
 
 
 def main() -> None:

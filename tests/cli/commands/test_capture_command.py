@@ -72,7 +72,7 @@ def test_into_the_store(run):
         (["v.json", "-o", "no/folder.json"], "No such file or directory"),
         (["v.json", "-o", "v.json/x.json"], "x.json can't be written: Not a directory"),
         (["v.json", "-o", "x" * 300], "File name too long"),
-        (["v.json", "-o", ""], "expected the name of a file, found none"),
+        (["v.json", "-o", ""], "the file name is empty"),
         (["nowhere_at_all:query"], "module nowhere_at_all can't be imported"),
         ([], "Missing argument"),
     ],

@@ -32,10 +32,12 @@ def test_costs_are_told_without_steps(registered):
     code, output = run("from-scratch", "returns")
     assert code == 0
     told = dict(line.split(": ", 1) for line in output.splitlines())
-    assert told["Records reprocessed"].startswith("unknown: Headgate knows no Kafka topic")
+    assert told["Records reprocessed"].startswith(
+        "unknown, because Headgate doesn't know which Kafka topics"
+    )
     # It has no state: only that is linked.
     assert told["Snapshot"].endswith("B, full copy.")
-    assert "for 14 days" in told["Snapshots for an undo"]
+    assert "for 14 days" in told["Snapshot retention"]
     assert "stop returns" not in output
 
 

@@ -100,7 +100,7 @@ def test_a_trigger_that_makes_an_exact_undo_impossible_blocks_it(database, table
     )
     now = rows(database)
     with pytest.raises(
-        RefusedError, match=r"2 rows .* can't be restored exactly, because a trigger"
+        RefusedError, match=r"2 rows .* can't be restored exactly, because a database trigger"
     ):
         tables.restore_rows(odd)
     assert rows(database) == now
@@ -123,7 +123,7 @@ def test_a_trigger_that_drops_or_changes_results_stops_the_run(database, tables,
         f'CREATE TRIGGER other BEFORE {when} ON "Odd {{}}" FOR EACH ROW EXECUTE FUNCTION other()'
     )
     before = rows(database)
-    with pytest.raises(StepError, match=r"wrote 3 results to .* only [012] of them: a trigger"):
+    with pytest.raises(StepError, match=r"3 results to .* only [012] of .*: a database trigger"):
         tables.replace_rows(odd)
     assert rows(database) == before
     assert own(database) == ["headgate_staged_1"]

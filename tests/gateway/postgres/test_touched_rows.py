@@ -312,7 +312,8 @@ def test_a_trigger_that_keeps_rows_stops_the_run(database, tables, sessions):
     )
     before = rows(database)
     with pytest.raises(
-        StepError, match=r"deleted only 0 of 2 rows of .* a trigger changes rows or prevents"
+        StepError,
+        match=r"deleted only 0 of 2 rows of .* a database trigger changes rows or prevents",
     ):
         tables.replace_rows(sessions)
     assert rows(database) == before

@@ -33,7 +33,8 @@ def command(name: str, wait: bool, output: str) -> int:
     detail = until_ended(context, name) if wait else read_run(context, name)
     state, stands = detail.row.state, list(detail.stands)
     first = (
-        f"Headgate stops run {name}: see `headgate runs {name}`."
+        f"Headgate will stop run {name}, at the latest after its current step. To see its state: "
+        f"`headgate runs {name}`."
         if state.is_active
         else f"Run {name} is {state}."
     )

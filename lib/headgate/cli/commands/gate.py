@@ -53,8 +53,9 @@ def _files(
     "--base-jars",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder with the Kafka Streams jars that were built from the base. Headgate searches this "
-    "folder for the path (in the repository) or the file name of each `jar` in headgate.toml.",
+    help="Folder with the Kafka Streams jars built from the base commit, for jars that aren't in "
+    "the repository. A jar can be at the same path as in the repository, or directly in the "
+    "folder.",
 )
 @click.option(
     "--timeout",

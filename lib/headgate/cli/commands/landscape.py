@@ -17,12 +17,19 @@ if TYPE_CHECKING:
     from headgate.usecases.context import Context
 
 EPILOG = """\b
-SELECTOR selects nodes, with dbt's selector syntax. A space means union, a comma intersection:
-  orders, orders*     pipelines, topics and groups with this name, or this name pattern
+SELECTOR selects nodes, with dbt's selector syntax. A space between selectors means union.
+A comma without spaces means intersection:
+  orders  orders*     pipelines, topics and groups with this name, or this name pattern
   +orders  orders+2   orders and everything upstream; orders and up to 2 steps downstream
   @orders             orders, everything downstream, and everything upstream of those nodes
   owner:payments  engine:spark  kind:state_store  pipeline:NAME  topic:NAME  group:NAME
-  status:running  state:unused|unread|unwritten|unowned|undeclared
+  status:running  state:STATE
+STATE is one of:
+  unused      topics that no registered pipeline writes, and without consumers
+  unread      topics that a registered pipeline writes, but without consumers
+  unwritten   topics that are read, but that no registered pipeline writes
+  unowned     internal topics of no known pipeline
+  undeclared  consumer groups of no registered pipeline
 Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
 """
 

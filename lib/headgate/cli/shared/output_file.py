@@ -43,7 +43,7 @@ def write_file(file: str, content: bytes, *, option: str = "-o", is_private: boo
     """
     hint = f"'{option}'"
     if not file:
-        raise click.BadParameter("expected the name of a file, found none.", param_hint=hint)
+        raise click.BadParameter("the file name is empty.", param_hint=hint)
     path = Path(os.path.realpath(file))
     part = path.with_name(f".{os.getpid()}.part")
     try:

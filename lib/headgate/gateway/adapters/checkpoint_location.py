@@ -94,8 +94,10 @@ class RemoteCheckpointAdapter:
     def _writable(self, location: str) -> None:
         if not is_made_place(location, self._context.registry):
             raise StepError(
-                f"Headgate didn't change {location}: a run may change only checkpoints at numbered "
-                "locations, such as CHECKPOINT.2. Run `headgate plan` again"
+                f"Headgate didn't change {location}. On a remote file system, a run changes only "
+                "copies with the name of a registered `checkpoint` plus a number, for example "
+                "s3://b/orders.2. No pipeline may use the copy as its checkpoint. Run `headgate "
+                "plan` again"
             )
 
 

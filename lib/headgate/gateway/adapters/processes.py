@@ -109,7 +109,7 @@ class ProcessAdapter:
                 raise RefusedError(
                     f"nobody confirmed the manual step within a day: {request}. Resume the run, "
                     "then confirm the step with `headgate confirm RUN`. If the run was rolled "
-                    "back, plan the scenario again"
+                    "back, run `headgate plan` again"
                 )
             self._context.pause(_LOOK)
             waited, who = waited + _LOOK, self._context.ask(word, request)

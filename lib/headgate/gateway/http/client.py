@@ -224,7 +224,7 @@ def why(error: RequestException) -> str:
     for sign, words in _SIGNS.items():
         if sign in text:
             return words
-    return f"did not answer: {_line(error)}"
+    return f"did not respond: {_line(error)}"
 
 
 def _line(error: Exception) -> str:

@@ -77,7 +77,7 @@ def delete_offsets(kafka: Kafka, group: str, parts: Iterable[TopicPart]) -> None
     if not wanted:
         return
     if kafka.java is None:
-        raise SetupError("Deleting offsets needs Kafka's Java client: run `make setup`")
+        raise SetupError("Headgate needs Kafka's Java client to delete offsets. Run `make setup`")
     refused = kafka.java.delete_offsets(group, wanted)
     if refused:
         why = "; ".join(f"{topic}-{number}: {text}" for (topic, number), text in refused.items())

@@ -113,8 +113,8 @@ def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
     if written != staged:
         raise StepError(
             f"the run wrote {staged} results to {change.title}, but the table has only {written} "
-            "of them: a trigger changes or drops rows. Headgate rolled the transaction back. "
-            "Disable the trigger, then resume the run"
+            "of them: a database trigger changes or drops rows. Headgate rolled the transaction "
+            "back. Disable the trigger, then resume the run"
         )
     drop(connection, change.schema, change.own)
     _keep_private(connection, change, (change.before, change.after))
@@ -164,8 +164,8 @@ def _keep_and_delete(connection: Any, sql: Statement) -> tuple[int, int]:
     if deleted != expected:
         raise StepError(
             f"the run deleted only {deleted} of {plural(expected, 'row')} of {sql.change.title}: a "
-            "trigger changes rows or prevents deletions. Headgate rolled the transaction back. "
-            "Disable the trigger, then resume the run"
+            "database trigger changes rows or prevents deletions. Headgate rolled the transaction "
+            "back. Disable the trigger, then resume the run"
         )
     return kept - deleted, deleted
 

@@ -161,7 +161,7 @@ def _check(connection: Any, sql: Statement) -> None:
     if wrong or left:
         raise RefusedError(
             f"{plural(wrong + left, 'row')} of {change.title} can't be restored exactly, because a "
-            "trigger changes rows. Disable the trigger, then undo the run again"
+            "database trigger changes rows. Disable the trigger, then undo the run again"
         )
 
 

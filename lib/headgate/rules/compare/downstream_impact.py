@@ -194,7 +194,10 @@ def older_schema_not_readable(
     )
 
 
-_REGISTER_THE_NEW = "Register the new schema first, or write the fields of the registered schema."
+_REGISTER_THE_NEW = (
+    "Before you deploy the new version, register the schema of its output. Or change the new "
+    "version, so that it writes the fields of the registered schema."
+)
 
 
 @downstream_rule(

@@ -12,7 +12,7 @@ from headgate.rules.core.match_operators import match_nodes
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback
 from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
 
-_SOURCE = "read from the evidence"
+_SOURCE = "no external source: the rule only checks what the evidence contains"
 
 
 Check = Callable[[Version, Version], Iterator[RuleResult]]

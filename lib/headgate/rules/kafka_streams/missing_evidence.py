@@ -136,7 +136,11 @@ _WHAT_DOES_TOPOLOGY = "What does Topology#describe() of the {words} version show
 
 
 @streams_rule(
-    "KST099", "read from the evidence", remedies=(_ADD_ITS_TEXT,), questions=(_WHAT_DOES_TOPOLOGY,)
+    "KST099",
+    "no external source: the rule only checks whether the evidence has the output of "
+    "Topology#describe()",
+    remedies=(_ADD_ITS_TEXT,),
+    questions=(_WHAT_DOES_TOPOLOGY,),
 )
 def topology_not_described(c: StreamsComparison) -> Iterator[RuleResult]:
     """Headgate compares stores, repartition topics and sub-topologies by their names.

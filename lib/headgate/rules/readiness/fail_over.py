@@ -233,7 +233,8 @@ def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
     if s.app.protocol == "streams":
         yield Problem(
             severity=Severity.MEDIUM,
-            what="The application uses group.protocol=streams.",
+            what="The application uses group.protocol=streams: the broker rejects a new version "
+            "with a changed topology.",
             remedy=_FOR_SUCH_A_RELEASE,
             keeps_state=True,
         )

@@ -13,10 +13,11 @@ from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
-    "Name all stores and repartition topics in one release: each new name shifts the numbers of "
-    "later operators. Run `headgate diff` against this version: it shows which names change. Then "
-    "set ensure.explicit.internal.resource.naming=true, which prevents new generated names (4.1 "
-    "and newer, through a TopologyConfig)."
+    "Name all stores and repartition topics in one deployment, because each new name shifts the "
+    "numbers in later generated names. Compare with the current version (`headgate diff`) to see "
+    "which names change. Then, with Kafka Streams 4.1 or newer, set "
+    "ensure.explicit.internal.resource.naming=true and pass the settings to StreamsBuilder as a "
+    "TopologyConfig: the build then fails on generated names."
 )
 _BY_OPERATOR = (
     ("JOINTHIS", "StreamJoined.withStoreName"),

@@ -27,7 +27,10 @@ RETENTION = "offsets.retention.minutes"
 NEAR = 0.8
 """Share of the retention after which the next unread record counts as expiring soon."""
 FEW = 1000
-"""Minimum number of offsets in a partition: with fewer, the lag says nothing about age."""
+"""Minimum number of offsets in a partition for this estimate.
+
+With fewer, the lag doesn't show how close the next unread record is to its deletion.
+"""
 _MINUTE_MS = 60_000
 _SHORT_MS = 2 * 86_400_000
 """Two days: committed offsets that expire earlier may not outlast a weekend."""

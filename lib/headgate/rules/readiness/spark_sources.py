@@ -129,7 +129,8 @@ _SET_CLEANSOURCE_ARCHIVE = (
     "Set cleanSource=archive with a sourceArchiveDir, so that a replay can read the archived files."
 )
 _LET_A_REPLAY = (
-    "Let a replay also read the archive. Keep archived files for as long as a replay may need them."
+    "When you reprocess the input, also read the files in sourceArchiveDir. Keep archived files "
+    "for as long as you may need to reprocess them."
 )
 
 

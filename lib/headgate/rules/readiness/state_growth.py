@@ -163,7 +163,8 @@ def state_without_timeout(s: Subject) -> Iterator[Problem]:
 
 _WHEN_THE_QUERY = (
     "When the query next gets a new checkpoint, set "
-    "spark.sql.streaming.stateStore.providerClass to RocksDBStateStoreProvider. The current "
+    "spark.sql.streaming.stateStore.providerClass to "
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider. The current "
     "checkpoint pins its provider: the setting has no effect on it."
 )
 
@@ -243,7 +244,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
         hdfs = (s.in_force(PROVIDER) or "").endswith("HDFSBackedStateStoreProvider")
         how = (
-            "State of HDFSBackedStateStoreProvider can't be repartitioned"
+            "Headgate can't repartition this state, because HDFSBackedStateStoreProvider stores it"
             if hdfs
             else "`headgate plan repartition` can repartition RocksDB state (Spark 4.2 and newer)"
         )

@@ -24,7 +24,7 @@ _CAN_SPARK_PLAN = (
 
 @rule(
     "EVD001",
-    "read from the evidence",
+    "no external source: the rule reports the error that Spark raised during the capture",
     remedies=(_FIX_THE_QUERY, _CAPTURE_IT_AGAIN),
     questions=(_CAN_SPARK_PLAN,),
 )
@@ -81,7 +81,8 @@ _WHAT_IS_THE_PLAN = "What is the query plan of the {side} version?"
 
 @rule(
     "EVD002",
-    "read from the evidence",
+    "no external source: the rule only checks whether the evidence has a query plan or a "
+    "checkpoint",
     remedies=(_ADD_ITS_EXPLAIN,),
     questions=(_WHAT_IS_THE_PLAN,),
 )

@@ -60,8 +60,8 @@ _DOES_THE_NEW = (
 @rule(
     "SPK002",
     (
-        "measured: restarts of Spark 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; no "
-        "other versions"
+        "measured: Spark 3.5.8, 4.0.2 and 4.2.0 were restarted on each other's checkpoints. Other "
+        "versions were not measured"
     ),
     remedies=(_REHEARSE_IT_ON, _KEEP_A_COPY),
     questions=(_DOES_THE_NEW,),

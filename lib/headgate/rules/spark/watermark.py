@@ -178,7 +178,8 @@ _IS_THE_REMAINING = (
 
 @rule(
     "WMK005",
-    "Spark's documentation of watermarks, UnsupportedOperationChecker; not measured",
+    "Spark's documentation of watermarks and Spark's source code (class "
+    "UnsupportedOperationChecker); not tested on a running query",
     remedies=(_KEEP_THE_WATERMARK_OR_REHEARSE,),
     questions=(_IS_THE_REMAINING,),
 )

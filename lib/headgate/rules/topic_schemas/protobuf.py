@@ -83,7 +83,9 @@ def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
                 yield reader, f, writer, written[f.number]
 
 
-@rule("SCH201", PROTOBUF_RULES, remedy="Keep the message, even if nothing uses it.")
+@rule(
+    "SCH201", PROTOBUF_RULES, remedy="Keep the message type in the schema, even if nothing uses it."
+)
 def message_removed(pair: Pair) -> Iterator[Breach]:
     """A consumer must know every message that was written.
 

@@ -58,20 +58,30 @@ def main() -> None:
         "--from",
         dest="start",
         metavar="TIME",
-        help="Earliest event time of the results (for a window, its start).",
+        help="Keep only results with an event time at or after TIME. For a window: with a start at "
+        "or after TIME.",
     )
     add(
         "--until",
         metavar="TIME",
-        help="Event time at which the results end (exclusive; for a window, its start).",
+        help="Keep only results with an event time before TIME. For a window: with a start before "
+        "TIME.",
     )
-    add("--input-from", metavar="TIME", help="Earliest event time of the input.")
-    add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")
+    add(
+        "--input-from",
+        metavar="TIME",
+        help="Process only input records with an event time at or after TIME.",
+    )
+    add(
+        "--input-until",
+        metavar="TIME",
+        help="Process only input records with an event time before TIME.",
+    )
     add(
         "--failing",
         type=Path,
         metavar="FILE",
-        help="File for records on which the function fails. The results leave out these records.",
+        help="Write records on which the function fails to this file. The results leave them out.",
     )
     add(
         "--max-failing",

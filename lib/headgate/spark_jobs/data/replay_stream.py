@@ -78,12 +78,14 @@ def main() -> None:
         "--from",
         dest="start",
         metavar="TIME",
-        help="Earliest event time of the results (for a window, its start).",
+        help="Keep only results with an event time at or after TIME. For a window: with a start at "
+        "or after TIME.",
     )
     add(
         "--until",
         metavar="TIME",
-        help="Event time at which the results end (exclusive; for a window, its start).",
+        help="Keep only results with an event time before TIME. For a window: with a start before "
+        "TIME.",
     )
     add(
         "--keys", action="append", default=[], metavar="COLUMN",

@@ -13,7 +13,7 @@ from headgate.ui.shared.cached_reads import Comparison
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import CompareKey, Param
 
-HELP = "Declare that an added node is a removed node under a new name."
+HELP = "Declare that a removed node and an added node are the same node with a new name."
 WIDTH = 440
 """Width in pixels. Generated names differ only at the end, so they must fit completely."""
 _KINDS = {

@@ -113,7 +113,7 @@ def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
     if stuck := not_undoable(plan):
         yield "Can't be undone", list(stuck)
     if until := kept_words(impact):
-        yield "Snapshots for an undo", until
+        yield "Snapshot retention", until
     for key, value in impact.items():
         if key not in _SHOWN and value:
             yield key.replace("_", " ").capitalize(), _plain(key, value)

@@ -49,8 +49,8 @@ def _points(key: tuple[str | None, str], _context: Context) -> PointList:
 def disk_use(found: PointList) -> str:
     """Return what the points hold on disk, and their limit."""
     return (
-        f"{size(found.held_bytes)} on disk, up to {size(found.bytes)} after Spark deletes shared "
-        f"files (max_size: {size(found.max_bytes)})"
+        f"{size(found.held_bytes)} on disk, up to {size(found.bytes)} after Spark deletes their "
+        f"files from the checkpoint (max_size: {size(found.max_bytes)})"
     )
 
 

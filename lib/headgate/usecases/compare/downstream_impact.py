@@ -82,7 +82,7 @@ def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iter
         if layout_of(was.declared or "") == layout:
             continue
         change = OutputChange(
-            OutputChangeKind.TYPE, "", now.column, "Avro", ("Avro with different fields")
+            OutputChangeKind.TYPE, "", now.column, "Avro", ("Avro with a different schema")
         )
         for name, version in current_versions(context).items():
             for parsed in _avro_of(version, new.target or "", now.column):

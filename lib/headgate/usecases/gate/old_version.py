@@ -86,7 +86,7 @@ def _baseline(base: Base, found: FoundChange, path: str) -> OldVersion:
             f"{found.pipeline.name} for {found.pipeline.engine.value}: correct `engine`, or "
             "capture the baseline again"
         )
-    day = f" of {version.captured_at[:10]}" if version.captured_at else ""
+    day = f", captured on {version.captured_at[:10]}" if version.captured_at else ""
     return OldVersion(
         compared_with=ComparedWith.BASELINE,
         name=f"{path}{day}",

@@ -67,7 +67,7 @@ def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]
     if read == 0 and "to_read" not in plan.impact:
         return {}
     if read is None:
-        why = "unknown: Headgate knows no Kafka topic that the pipeline reads"
+        why = "unknown, because Headgate doesn't know which Kafka topics the pipeline reads"
         return {"bytes": {}, "bytes_total": None, "bytes_how": why, "seconds": None,
                 "seconds_how": why}  # fmt: skip
     return {**in_bytes(records, _sizes(context, records)), **_time(context, pipeline, plan)}

@@ -220,7 +220,7 @@ def _sentences(blockers: tuple[str, ...]) -> str:
 
 def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) -> list[str]:
     if row.undo_of is not None:
-        return [f"run {row.id} is an undo, and an undo can't be undone: plan the scenario again"]
+        return [f"run {row.id} is an undo, and an undo can't be undone: run `headgate plan` again"]
     if row.state.is_active:
         return [
             (

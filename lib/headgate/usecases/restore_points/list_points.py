@@ -15,7 +15,6 @@ from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.restore_points import RestorePoint
 from headgate.store import open_store
-from headgate.text.numbers import plural
 from headgate.text.times import from_milliseconds, iso, milliseconds
 from headgate.usecases.context import Context, needs_file
 
@@ -203,10 +202,10 @@ def held_in_kafka(
             if part is None or part.begin is None or part.end is None:
                 return None, f"the offsets of {name}-{number} are unknown"
             if offset < part.begin:
-                lost = plural(part.begin - offset, "offset")
                 return (
                     False,
-                    f"Kafka deleted records at {lost} of {name}-{number}, from offset {offset}",
+                    f"Kafka has deleted the records of {name}-{number} from offset {offset} to "
+                    f"{part.begin - 1}",
                 )
             if offset > part.end:
                 return (

@@ -23,7 +23,7 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     kept = plan.impact.get("snapshot")
     snapshot = [("Snapshot", snapshot_words(kept))] if kept else []
     until = kept_words(plan.impact)
-    undo = [("Snapshots for an undo", until)] if until else []
+    undo = [("Snapshot retention", until)] if until else []
     copy = copy_words(plan.impact)
     copies = [("Copying", copy)] if copy else []
     kept_lines = [*snapshot, *copies]
@@ -36,7 +36,8 @@ def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if again(impact) is None:
         how = str(
             impact.get(
-                "bytes_how", "unknown: Headgate knows no Kafka topic that the pipeline reads"
+                "bytes_how",
+                "unknown, because Headgate doesn't know which Kafka topics the pipeline reads",
             )
         )
         yield "Records reprocessed", how

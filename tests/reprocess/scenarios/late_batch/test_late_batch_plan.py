@@ -76,11 +76,11 @@ def test_a_window_at_another_time_than_the_watermark_leaves_no_record_out():
 def test_results_are_not_replaced_by_ones_that_lack_expired_records():
     logs = {"orders": topic("orders", (10, 100), (0, 50)), "late": topic("late", (3, 9))}
     plan = plan_of(Cluster(logs=logs), WINDOW)
-    assert "orders: the first 10 offsets are past retention" in plan.blockers[0]
+    assert "Kafka has deleted the first records of orders (10 offsets)" in plan.blockers[0]
     assert not plan.steps
     accepted = plan_of(Cluster(logs=logs), WINDOW, accept_expired=True)
     assert accepted.can_apply
-    said = "the first 10 offsets of orders are past retention. The new results lack the records"
+    said = "Kafka has deleted the first records of orders (10 offsets). The new results lack these"
     assert any(r.startswith(said) and r.endswith("are deleted") for r in accepted.risks)
     # All that arrived since then is still there.
     since = milliseconds(DAY) - 2 * 86_400_000
@@ -102,7 +102,7 @@ def test_results_are_not_replaced_by_ones_that_lack_expired_records():
 def test_results_are_not_replaced_by_ones_of_a_part_of_the_input(scan, count):
     plan = plan_of(Cluster(), WINDOW, scan=scan)
     assert plan.can_apply is not bool(count)
-    said = f"--scan leaves out {count} earlier offsets of orders. "
+    said = f"--scan leaves out earlier records of orders ({count} offsets). "
     assert [b.startswith(said) for b in plan.blockers] == [True] * bool(count)
     accepted = plan_of(Cluster(), WINDOW, scan=scan, accept_expired=True)
     assert accepted.can_apply

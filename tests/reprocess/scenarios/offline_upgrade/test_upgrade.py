@@ -324,7 +324,7 @@ def test_the_old_runs_end_is_not_the_new_ones(watched, told):
 def test_not_to_be_told_is_said_before_and_after(query):
     here = query()
     plan = upgrade_of(here)
-    assert any("reports the running version. Register the query's" in risk for risk in plan.risks)
+    assert any("evidence shows it. Register the query's `watch`" in risk for risk in plan.risks)
     here.execute(here.enqueue(plan), plan)
     assert any(
         note.startswith("Headgate can't verify that q runs the checked version")

@@ -76,5 +76,5 @@ def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     lab = remote()
     applier = lab.applier("run")
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
-        with pytest.raises(StepError, match="only checkpoints at numbered locations"):
+        with pytest.raises(StepError, match="a run changes only copies with the name of"):
             applier.remote_checkpoints.delete(place, None)

@@ -22,6 +22,7 @@ from headgate.parse.spark.checkpoint.source_log import SourceEntry, read_source_
 from headgate.parse.spark.checkpoint.state_files import LoggedOperator, read_operators
 from headgate.text.engine_times import iso
 from headgate.text.json_text import read_json
+from headgate.text.numbers import plural
 
 _KNOWN = frozenset(("metadata", "offsets/", "commits/", "sources/", "state/"))
 _MOST = 3
@@ -51,7 +52,7 @@ def _gaps(log: str, numbers: Sequence[int]) -> Iterator[str]:
     gaps = [(a + 1, b - 1) for a, b in pairwise(numbers) if b > a + 1]
     if gaps:
         shown = [str(a) if a == b else f"{a} to {b}" for a, b in gaps[:_MOST]]
-        more = f" and {len(gaps) - _MOST} more gaps" if len(gaps) > _MOST else ""
+        more = f", and has {plural(len(gaps) - _MOST, 'more gap')}" if len(gaps) > _MOST else ""
         yield f"{log} lacks batches {', '.join(shown)}{more}"
 
 

@@ -148,8 +148,9 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="other",
-            ask="Which function is the other version?",
-            help="Function of the other version, importable from the folder of headgate.toml.",
+            ask="Which function builds the query of the other version?",
+            help="Function that builds the query of the other version, importable from the folder "
+            "of headgate.toml.",
             metavar="MODULE:FUNCTION",
             required=True,
         ),

@@ -188,8 +188,9 @@ def _own_risks(
     inside = {m.name for m in chain.members}
     if strange := [n for n in links.unknown if n not in inside]:
         yield (
-            f"Headgate doesn't know the inputs of {name_list(strange)}. If they are downstream, "
-            "they get duplicates. Set `topics` for them in headgate.toml"
+            f"Headgate doesn't know which topics these pipelines read: {name_list(strange)}. Any "
+            "of them that is downstream of the chain gets duplicates. Set `topics` of these "
+            "pipelines in headgate.toml"
         )
     if anywhere := [n for n in links.anywhere if n in inside]:
         yield (

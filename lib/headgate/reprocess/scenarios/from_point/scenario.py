@@ -169,7 +169,7 @@ OPTIONS = (
     ),
     Option(
         name="shift-by",
-        ask="By how many records should offsets shift (a negative number rewinds)?",
+        ask="How many records later should the pipeline start? A negative number means earlier.",
         help="Shift offsets by N records; a negative N rewinds. Offsets stay between the earliest "
         "and the latest offset.",
         kind=Kind.NUMBER,

@@ -73,9 +73,9 @@ class FailingTo:
             f"records on which the query fails go to {name}. If the query fails on more than "
             f"{self.most} records, the run stops",
             _LACK_IN_STATE if version.stateful else _LACK,
-            "the run reads the range at least twice: first to find the failing records, then to "
-            "process the other records. After a failure, the run searches one partition after "
-            "another for failing records, and processes the same record several times",
+            "the run reads the range at least twice: to search for failing records, and to process "
+            "the other records. If the query fails on a record, the search reads the partitions "
+            "one by one, and processes the same record several times",
             f"an undo leaves the dead letters in {name}",
         ]
         shapes = request.inspector.kafka.shapes([name, *self.inputs])

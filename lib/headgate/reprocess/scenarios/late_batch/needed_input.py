@@ -143,17 +143,17 @@ def expired_blockers(
     if request.options.get("accept-expired"):
         return []
     found = [
-        f"--scan leaves out {plural(count, 'earlier offset')} of {name}. New results would lack "
-        "the records at these offsets. For the keys of the late records, results that come only "
-        "from such records would be deleted. Include the offsets, or pass --accept-expired"
+        f"--scan leaves out earlier records of {name} ({plural(count, 'offset')}). New results "
+        "would lack these records. For the keys of the late records, results that come only "
+        "from such records would be deleted. Include these records, or pass --accept-expired"
         for name, count in left_out(topics, known)
     ]
     for name in needed.expired:
+        gone = plural(past_retention(topics[name]), "offset")
         found.append(
-            f"{name}: the first {past_retention(topics[name])} offsets are past retention. New "
-            "results would lack the records at these offsets. For the keys of the late records, "
-            "results that come only from such records would be deleted. If the windows of the "
-            "late records need only later records, pass --lateness. To accept incomplete and "
-            "deleted results, pass --accept-expired"
+            f"Kafka has deleted the first records of {name} ({gone}). New results would lack these "
+            "records. For the keys of the late records, results that come only from such records "
+            "would be deleted. If the windows of the late records need only later records, pass "
+            "--lateness. To accept incomplete and deleted results, pass --accept-expired"
         )
     return found

@@ -63,15 +63,15 @@ def risks_of(
             "except the late records of this plan"
         )
     risks += [
-        f"--scan leaves out {plural(count, 'earlier offset')} of {name}. The new results lack "
-        "the records at these offsets. For the keys of the late records, results that come only "
+        f"--scan leaves out earlier records of {name} ({plural(count, 'offset')}). The new results "
+        "lack these records. For the keys of the late records, results that come only "
         "from such records are deleted"
         for name, count in left_out(topics, known)
     ]
     risks += [
-        f"the first {past_retention(topics[name])} offsets of {name} are past retention. The new "
-        "results lack the records at these offsets. For the keys of the late records, results "
-        "that come only from such records are deleted"
+        f"Kafka has deleted the first records of {name} "
+        f"({plural(past_retention(topics[name]), 'offset')}). The new results lack these records. "
+        "For the keys of the late records, results that come only from such records are deleted"
         for name in needed.expired
     ]
     risks += [

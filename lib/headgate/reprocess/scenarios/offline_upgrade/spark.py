@@ -186,9 +186,9 @@ def _risks(pipeline: Pipeline) -> Iterator[str]:
         )
     if not _can_be_told(pipeline):
         yield (
-            "Headgate can't verify that the running version is the checked version: no source "
-            "reports the running version. Register the query's `watch`, or `evidence` such as its "
-            "UI or event log"
+            "Headgate can't verify that the checked version is the one that runs, because no "
+            "registered evidence shows it. Register the query's `watch`, or `evidence` such as the "
+            "address of its Spark UI or an event log"
         )
     yield (
         "after a rollback the sink keeps the new version's output. The old version writes the "

@@ -78,9 +78,9 @@ def unknown(request: PlanRequest) -> str | None:
     facts = request.version.streams if request.version else None
     if facts is None or not facts.described:
         return (
-            f"the state of {request.pipeline.name} and its keys are unknown. Add the application's "
-            "topology to `evidence` in headgate.toml, then run `headgate capture`. Without that "
-            "evidence, Headgate uses the version from the cluster, which has no topology"
+            f"Headgate doesn't know the topology of {request.pipeline.name}, which shows its "
+            "stores and keys: Kafka has no topology of it. Add the application's topology to "
+            "`evidence` in headgate.toml, then run `headgate capture`"
         )
     if facts.application_id not in (None, request.pipeline.group):
         return (

@@ -33,9 +33,9 @@ OPTIONS = (
     Option(
         name="partitions",
         ask="How many partitions?",
-        help="New number of partitions. For Spark: state partitions "
-        "(spark.sql.shuffle.partitions in the offset log). For Kafka Streams: input partitions; "
-        "Kafka can't remove partitions.",
+        help="New number of partitions. Spark: partitions of the state "
+        "(spark.sql.shuffle.partitions in the offset log). Kafka Streams: partitions of the input "
+        "topics, at least the current number, because Kafka can't remove partitions.",
         kind=Kind.NUMBER,
         metavar="N",
         required=True,

@@ -149,9 +149,10 @@ def blockers(
     sink = sink_of(request)
     if point.query_id != checkpoint.query_id and sink.is_files:
         yield (
-            f"restore point {point.id} is from query {point.query_id}, but the file sink has the "
-            f"batch numbers of query {checkpoint.query_id}. Spark would drop output without an "
-            "error. Use from-point with --new-output"
+            f"restore point {point.id} is from query {point.query_id}, but the file sink's log "
+            f"(`_spark_metadata`) has batches of query {checkpoint.query_id}. Spark skips batch "
+            "numbers that are in this log, so output would be lost without an error. Use "
+            "from-point with --new-output"
         )
 
 
@@ -163,9 +164,9 @@ def risks(
         return
     if point.query_id != checkpoint.query_id:
         yield (
-            f"restore point {point.id} is from query {point.query_id}: the checkpoint was "
-            f"recreated since, and now belongs to query {checkpoint.query_id}. After the rewind, "
-            f"the next batch has number {(point.batch or 0) + 1}"
+            f"restore point {point.id} is from query {point.query_id}. Since then, the checkpoint "
+            f"was recreated, and it is now from query {checkpoint.query_id}. After the rewind, the "
+            f"next batch has number {(point.batch or 0) + 1}"
         )
     if _has_changed(request, point):
         name = request.pipeline.name

@@ -18,7 +18,7 @@ OPTIONS = (
     Option(
         name="new-output",
         ask="Does the new version write to a new folder?",
-        help="Confirm that the file sink of the new version writes to a new folder.",
+        help="Pass this if you have made the file sink of the new version write to a new folder.",
         kind=Kind.FLAG,
         engines=_SPARK,
     ),

@@ -29,7 +29,7 @@ AS = Option(
 )
 MAX_RECORDS = Option(
     name="max-records",
-    ask="How many records per batch of the stream at most?",
+    ask="At most how many records per micro-batch (only as a stream)?",
     help="Maximum number of records in a batch of the stream. Default: `maxOffsetsPerTrigger` of "
     f"the query, but with --rate at most {_RATE_SECONDS} seconds' worth of records. Without both: "
     f"{_AT_MOST}.",
@@ -38,7 +38,7 @@ MAX_RECORDS = Option(
 )
 RATE = Option(
     name="rate",
-    ask="How many records per second at most?",
+    ask="At most how many records per second?",
     help="Rate limit of a stream in records per second (default: none).",
     kind=Kind.NUMBER,
     metavar="N",

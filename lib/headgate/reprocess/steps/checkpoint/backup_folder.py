@@ -68,9 +68,9 @@ class RestoreFolder(StepBase):
         """Fail where a byte differs."""
         if applier.folders.tree_hash(self.place) != self.hash:
             raise StepError(
-                f"the restored {self.thing} {self.place} differs from the original: another "
-                "process probably writes to this folder. Stop that process, and restore the folder "
-                "from your own backup"
+                f"the undo restored {self.thing} {self.place}, but it differs from the original. "
+                "Another process probably writes to this folder. Stop that process, and restore "
+                "the folder from your own backup"
             )
 
 

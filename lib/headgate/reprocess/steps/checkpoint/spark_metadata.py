@@ -162,9 +162,9 @@ class RestoreSinkLog(StepBase):
         """Fail where the log is not what it was, or a file is not back."""
         if applier.folders.tree_hash(f"{self.target}/{LOG}") != self.hash:
             raise StepError(
-                f"the restored sink log {self.target}/{LOG} differs from the original: another "
-                "query probably writes to this log. Stop that query, and restore the folder from "
-                "your own backup"
+                f"the undo restored the sink log {self.target}/{LOG}, but the log differs from the "
+                "original. Another query probably writes to this log. Stop that query, and restore "
+                "the folder from your own backup"
             )
         absent = [
             name for name in self.files if not applier.folders.exists(f"{self.target}/{name}")

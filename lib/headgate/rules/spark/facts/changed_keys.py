@@ -10,8 +10,7 @@ from headgate.rules.core.rule import Comparison, RuleResult
 from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
 
 WERE_NULLS = (
-    "Has the old version read rows with a null key? Or has it read rows with the value that now "
-    "replaces null?"
+    "Has the old version read rows whose key was null, or was the value that now replaces null?"
 )
 SAME_TIME = "Does the new expression return the same time as the old one for every row?"
 SAME_KEY = "Does the new expression return the same key as the old one for every row?"

@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--known-offsets",
-        help="Offset ranges of records with results in --target, as JSON (default: --offsets).",
+        help="Offset ranges of input records that the results in --target already include, as JSON "
+        "(default: --offsets). Used to find late records that are duplicates.",
     )
     add(
         "--duplicates",

@@ -58,8 +58,16 @@ def common_parser(about: str) -> argparse.ArgumentParser:
         help="Column with the event time or window of a result (default: the window column).",
     )
     add("--target", required=True, help="Old results: FORMAT:PATH or jdbc:NAME.TABLE.")
-    add("--input-from", metavar="TIME", help="Earliest event time of the input.")
-    add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")
+    add(
+        "--input-from",
+        metavar="TIME",
+        help="Process only input records with an event time at or after TIME.",
+    )
+    add(
+        "--input-until",
+        metavar="TIME",
+        help="Process only input records with an event time before TIME.",
+    )
     add_arguments(parser)
     return parser
 
