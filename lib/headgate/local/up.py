@@ -80,7 +80,8 @@ def explained(home: Path) -> Iterator[None]:
         place = error.filename or home
         reason = f"{place} can't be written: {error.strerror}"
         raise SetupError(
-            f"{reason}. Free disk space, or choose another folder with --home."
+            f"{reason}. Check free disk space and permissions, or choose another folder with "
+            "--home."
         ) from error
 
 

@@ -81,7 +81,11 @@ def test_temporary_files_are_in_the_given_folder(tmp_path, master, given):
     folder = tmp_path / "it's mine"
     one = submitted(folder, spark=SparkSettings(master=master), temporary=folder)
     assert one._environment(folder / PROPERTIES)["TMPDIR"] == str(folder)
-    assert one._settings().get("spark.local.dir") == (str(folder / "local") if given else None)
+    found, local = one._settings(), folder / "local"
+    assert found.get("spark.local.dir") == (str(local) if given else None)
+    java = f'"-Djava.io.tmpdir={local}"' if given else None
+    assert found.get("spark.driver.extraJavaOptions") == java
+    assert local.is_dir() == given
 
 
 def test_a_program_reports_how_it_failed(tmp_path):

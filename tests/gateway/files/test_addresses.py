@@ -30,7 +30,7 @@ def test_parts(location, family, host, path):
     [
         ("ftp://h/p", "unknown scheme ftp: use one of s3"),
         ("s3:///p", "the address needs a bucket"),
-        ("s3://key:secret@b/p", "an address must not contain keys"),
+        ("s3://key:secret@b/p", "an address must not contain credentials"),
         ("abfss://acc.dfs.core.windows.net/p", r"abfss://CONTAINER@ACCOUNT"),
     ],
 )

@@ -53,9 +53,8 @@ def _files(
     "--base-jars",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder with the Kafka Streams jars built from the base commit, for jars that aren't in "
-    "the repository. A jar can be at the same path as in the repository, or directly in the "
-    "folder.",
+    help="Folder with the Kafka Streams jars built from the base commit, if jars aren't committed. "
+    "Headgate looks for a jar at its path in the repository, then directly in the folder.",
 )
 @click.option(
     "--timeout",

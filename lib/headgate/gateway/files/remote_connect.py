@@ -100,7 +100,7 @@ def address(location: str) -> Address:
     if not name and family != "hdfs":
         raise ValueError("the address needs a bucket or container: SCHEME://BUCKET/PATH")
     if ":" in user:
-        raise ValueError("an address must not contain keys: set the keys under [file_systems]")
+        raise ValueError("an address must not contain credentials: set them under [file_systems]")
     number = int(port) if port.isdecimal() else None
     return Address(family, name, user, number, path.strip("/"))
 

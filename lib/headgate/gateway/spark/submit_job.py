@@ -140,7 +140,7 @@ class Submission:
         own |= DELTA if self.delta else {}
         if self.temporary and self._is_local:
             local = self.temporary / "local"
-            local.mkdir(exist_ok=True)
+            local.mkdir(parents=True, exist_ok=True)
             own["spark.local.dir"] = str(local)
             own["spark.driver.extraJavaOptions"] = f'"-Djava.io.tmpdir={local}"'
         found = own | dict(self.config) | self.spark.config | {"spark.master": self.spark.master}

@@ -151,8 +151,9 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
 
 _KEEP_THE_ORDER = "Keep the order of the sources."
 _KEEP_THE_ORDER_NAMES = (
-    "Keep the order of the sources. Names take effect only if offset log v2 and "
-    f"{EVOLUTION} were set before the first run."
+    "Keep the order of the sources. Spark finds sources by name only if "
+    f"spark.sql.streaming.offsetLog.formatVersion=2 and {EVOLUTION}=true were set before the "
+    "first run."
 )
 _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = (
     "Add the checkpoint to the evidence, or keep the order of the sources."

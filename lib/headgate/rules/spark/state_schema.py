@@ -294,8 +294,8 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         because=(
             (
                 f"The number of {part} fields of state store `{store.name}` changed. The state "
-                "schema check and the row format check are off. So Spark reads stored rows with "
-                "the new fields."
+                "schema check and the row format check are off. So Spark decodes stored rows with "
+                "the new schema and gets wrong values."
             )
             if other_number
             else f"The {part} types of state store `{store.name}` changed: Spark reads the stored "

@@ -13,7 +13,7 @@ from headgate.rules.spark.facts.pinned_settings import effective
 from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import VALUE, StorePair, check_is_off, store_pairs
 from headgate.rules.spark.facts.state_variables import Past, evolution, past, variables
-from headgate.text.numbers import plural
+from headgate.text.numbers import name_list, plural
 
 _SOURCE = "Spark's StateSchemaCompatibilityChecker; measured on 4.2.0"
 _S = "spark.sql.streaming.stateStore."
@@ -114,8 +114,9 @@ def older_values_not_readable(c: Comparison) -> Iterator[RuleResult]:
                     before=old.value.describe(),
                     after=planned.describe(),
                     because=(
-                        f"Spark can't convert values of an older type of {', '.join(lost)} in the "
-                        f"state variable `{store.name}` to the new type."
+                        f"The state variable `{store.name}` may still have values in an older "
+                        "schema. Spark can't convert their types to the new types of "
+                        f"{name_list(lost)}."
                     ),
                     error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                     remedy=_KEEP_A_TYPE,

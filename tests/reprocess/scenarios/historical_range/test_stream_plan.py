@@ -244,7 +244,7 @@ def test_what_makes_no_sense_is_a_blocker(found, options, said):
 
 def test_a_stream_needs_the_column_of_a_results_time():
     made = plan(version(HOURLY), times=replace(TIMES, result_time=None), **{"as": "stream"})
-    assert "event time or window of a result as --time-column" in made.blockers[0]
+    assert "Pass --time-column with the result column" in made.blockers[0]
     assert not made.steps
 
 

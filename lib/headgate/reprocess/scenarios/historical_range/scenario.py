@@ -170,9 +170,9 @@ def _column_blockers(found: EventTimes, column: str | None) -> list[str]:
     if column is not None:
         return []
     return [
-        "a stream also reads records outside the range, so Headgate selects the results by time. "
-        "Pass the column with the event time or window of a result as --time-column (for JSON: "
-        f"value.FIELD). Columns: {name_list(found.columns)}"
+        "processed as a stream, the query also reads records outside the range, so Headgate must "
+        "select the results by time. Pass --time-column with the result column that has the event "
+        f"time or window (for JSON: value.FIELD). Columns: {name_list(found.columns)}"
     ]
 
 

@@ -60,15 +60,15 @@ RESUMES = says(run="Only results of an uncommitted batch are written twice.")
 # A Kafka Streams application whose inputs begin at another place.
 RESTARTS = says(
     Fact.STATE_GONE,
-    run="State restarts empty. Until {name} has caught up, the newest counts and windows in {to} "
-    "are too small.",
+    run="The state starts empty. Until {name} has caught up, the newest counts and window results "
+    "in {to} are too small.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 TOO_SMALL = says(
     Fact.STATE_GONE,
     Fact.CUT,
-    run="Windows and counts that began before {point} are too small, because earlier records are "
-    "missing. Such windows and counts overwrite correct results in {to} and stay wrong.",
+    run="Counts and results of windows that began before {point} are too small, because earlier "
+    "records are missing. They overwrite correct results in {to} and stay wrong.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 REMEDY = says(
@@ -200,8 +200,8 @@ CHAIN = (
         "records."
     ),
     says(
-        run="A downstream pipeline that skips the first results since the target time (the "
-        "replaced records) gets no duplicates."
+        run="A downstream pipeline gets no duplicates if it skips the replaced records. These are "
+        "results since the target time that were written before the run."
     ),
     says(
         undo="Offsets and checkpoints of all pipelines are restored. Deleted state of Kafka "

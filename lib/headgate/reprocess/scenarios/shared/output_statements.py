@@ -36,7 +36,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             said.NEW,
             says(
                 Fact.STATE_GONE,
-                run="State restarts empty. In update and complete mode, the newest values in "
+                run="The state starts empty. In update and complete mode, the newest values in "
                 "{to} are too small until {name} has caught up.",
                 undo="Before the undo, wait until {name} has caught up. Otherwise the newest "
                 "value of a key in {to} stays wrong until the key's next row.",
@@ -187,10 +187,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.BY_BATCH,
                 undo=(
-                    "An undo moves the files that a file sink has written since the run to a "
-                    "backup folder. A Delta, Iceberg or Hudi table drops batches that it has "
-                    "already recorded. Before the undo, restore the table to its version before "
-                    "the run."
+                    "An undo moves files that a file sink wrote after the run to a backup folder. "
+                    "After an undo, the query uses the same batch numbers again. A Delta, Iceberg "
+                    "or Hudi table silently ignores batch numbers that it has already recorded. "
+                    "So before the undo, restore the table to its version before the run."
                 ),
             ),
         )

@@ -11,7 +11,7 @@ from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, S
 from headgate.reprocess.steps.checkpoint.source_succession import Take
 
 NEW = "new"
-_FORM = "NEW=OLD, as in 0=1, orders=0, 0=0,1 or 2=new"
+_FORM = "NEW=OLD, for example `0=1`, `orders=0`, `0=0,1` (two old sources) or `2=new` (none)"
 
 
 def given_takes(
