@@ -239,9 +239,7 @@ class _Miner:
                 self.equal(value, output)
         elif name in _OF_NULLS:
             self.hints.nulls |= self.read(part["children"][0])
-        elif (
-            name in ("GetMapValue", "ElementAt") and class_name(part["children"][0]) == "CreateMap"
-        ):
+        elif name in _LOOKED_UP and class_name(part["children"][0]) == "CreateMap":
             made, key = part["children"]
             words = {(str(k["value"]), "string") for k in made["children"][::2] if _constant(k)}
             for column in self.read(key):

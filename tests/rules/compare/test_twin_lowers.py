@@ -116,6 +116,9 @@ def test_one_query_to_the_optimizer_needs_no_rows():
     of_setting = replace(FINDING, rule="CFG007")
     found = with_twin(Report(findings=(of_setting,)), verdict, VERSION, VERSION)
     assert found.report.outcome is Outcome.SILENTLY_WRONG
+    question = replace(of_setting, outcome=Outcome.UNKNOWN, question="Which value?")
+    found = with_twin(Report(findings=(question,)), verdict, VERSION, VERSION)
+    assert found.report.outcome is Outcome.RESUMES
 
 
 def test_a_key_by_a_function_of_the_user_is_not_lowered():

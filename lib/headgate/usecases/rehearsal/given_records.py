@@ -9,6 +9,7 @@ from typing import Any
 from headgate.errors import EvidenceError
 from headgate.gateway.kafka.read_records import Record
 from headgate.text.json_text import read_json
+from headgate.usecases.rehearsal.properties_file import read_lines
 
 _BASE64 = "_base64"
 _FIELDS = frozenset(
@@ -27,14 +28,8 @@ def given_records(file: Path) -> list[Record]:
     Without a partition, the key decides, as for Kafka's Java producer. EvidenceError with the line
     if it isn't such an object.
     """
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise EvidenceError(f"{file} can't be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise EvidenceError(f"{file} isn't UTF-8 text: {error}") from None
     found = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_lines(file), start=1):
         if line.strip():
             found.append(_record(line, f"{file}:{number}"))
     return found

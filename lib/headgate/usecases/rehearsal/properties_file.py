@@ -13,20 +13,24 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
+def read_lines(file: Path) -> list[str]:
+    """Return the lines of a text file that a user names; EvidenceError if it can't be read."""
+    try:
+        return file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise EvidenceError(f"{file} can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise EvidenceError(f"{file} isn't UTF-8 text: {error}") from None
+
+
 def read_settings(file: Path) -> dict[str, str]:
     """Return the settings; EvidenceError if the file can't be read.
 
     The format is that of `java.util.Properties`, with comments, escapes and continued lines.
     """
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise EvidenceError(f"{file} can't be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise EvidenceError(f"{file} isn't UTF-8 text: {error}") from None
     found: dict[str, str] = {}
     begun = ""
-    for line in lines:
+    for line in read_lines(file):
         text = begun + line.lstrip()
         if not begun and text.startswith(("#", "!")):
             continue
