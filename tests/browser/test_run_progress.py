@@ -16,7 +16,7 @@ from headgate.usecases.context import open_context
 from sampled import sampled
 
 pytestmark = pytest.mark.browser
-PARTS = {f"orders-{n}": [100 * n, 100 * n + 300 * n + 40, 100 * n + 3000] for n in range(6)}
+PARTS = {f"orders[{n}]": [100 * n, 100 * n + 300 * n + 40, 100 * n + 3000] for n in range(6)}
 FACTS = {"read": 18_000, "written": 240, "failed": 2, "seconds": 42.0, "startup_seconds": 6.0,
          "processing_seconds": 36.0}  # fmt: skip
 
@@ -56,11 +56,11 @@ def document(store, run, name, told):
 @sampled("scheme", ["light", "dark"], one_in=2)
 def test_partitions_move_and_the_report_is_downloaded(store, run, visit, shoot, console, scheme):
     document(store, run, "partitions", {"parts": PARTS})
-    store.progress.record(run, 0, "records of orders-0", 40, 3000)
+    store.progress.record(run, 0, "records of orders[0]", 40, 3000)
     page = visit(f"runs?run={run}", at=console, scheme=scheme, size=(1680, 1100))
     page.get_by_text("Step 1: 4.7 k of 18 k offsets read, 0 of 6 partitions complete").wait_for()
     page.locator(".js-plotly-plot .bars").first.wait_for()
-    assert page.get_by_text("records of orders-0").count() == 0, "the chart has it"
+    assert page.get_by_text("records of orders[0]").count() == 0, "the chart has it"
     shoot(page, f"run-partitions-{scheme}")
     read = {name: [begin, end, end] for name, (begin, _, end) in PARTS.items()}
     document(store, run, "partitions", {"parts": read})

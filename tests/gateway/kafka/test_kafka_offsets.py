@@ -40,7 +40,7 @@ def test_a_group_with_members_names_every_partition_that_failed(kafka, member, t
 
 def test_an_unknown_partition_is_refused_and_nothing_is_changed(kafka, topic, unique):
     name, group = topic(), unique("group")
-    with pytest.raises(RefusedError, match=rf"nowhere-0, {name}-7. No offset was changed"):
+    with pytest.raises(RefusedError, match=rf"nowhere\[0\], {name}\[7\]. No offset was changed"):
         targets = {(name, 0): (1, None, None), (name, 7): (1, None, None)}
         alter_offsets(kafka, group, {**targets, ("nowhere", 0): (1, None, None)})
     assert read_offsets(kafka, group) == {}

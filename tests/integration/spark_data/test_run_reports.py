@@ -116,7 +116,7 @@ def test_the_partitions_of_a_batch_are_told_while_it_reads(team, orders, monkeyp
     (last,) = [one.document["parts"] for one in found if one.name == "partitions"]
     name = os.environ["ORDERS_TOPIC"]
     # The third partition is empty, so that nothing of it is read.
-    assert last == {f"{name}-{n}": [0, COUNT // 2, COUNT // 2] for n in range(2)}
+    assert last == {f"{name}[{n}]": [0, COUNT // 2, COUNT // 2] for n in range(2)}
     for part in last:
         ats = [parts[part][1] for parts in seen]
         assert ats == sorted(ats)

@@ -80,7 +80,7 @@ def delete_offsets(kafka: Kafka, group: str, parts: Iterable[TopicPart]) -> None
         raise SetupError("Headgate needs Kafka's Java client to delete offsets. Run `make setup`")
     refused = kafka.java.delete_offsets(group, wanted)
     if refused:
-        why = "; ".join(f"{topic}-{number}: {text}" for (topic, number), text in refused.items())
+        why = "; ".join(f"{topic}[{number}]: {text}" for (topic, number), text in refused.items())
         raise StepError(f"Offsets of group {group} could not be deleted: {why}")
 
 
@@ -158,4 +158,4 @@ def _reason(error: Any) -> str:
 
 
 def _names(parts: Iterable[TopicPart]) -> str:
-    return ", ".join(f"{topic}-{partition}" for topic, partition in parts)
+    return ", ".join(f"{topic}[{partition}]" for topic, partition in parts)

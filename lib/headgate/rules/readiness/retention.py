@@ -213,4 +213,4 @@ def _node(topic: str, s: Subject) -> str | None:
 
 
 def _partitions(found: list[PartitionLag]) -> str:
-    return some([f"{p.topic}-{p.partition}" for p in found])
+    return some([f"{p.topic}[{p.partition}]" for p in found])

@@ -200,15 +200,15 @@ def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
             continue
         old = {(t, p) for t, parts in known.items() for p in parts if t in now}
         new = {(t, p) for t, parts in now.items() for p in parts}
-        lost = sorted(f"{t}-{p}" for t, p in old - new)
+        lost = sorted(f"{t}[{p}]" for t, p in old - new)
         silent = loses_data_silently(pair.after)
         if lost or new - old:
             yield RuleResult(
                 outcome=Outcome.REFUSES if lost and not silent else Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
                 location=pair.location,
-                before=sorted(f"{t}-{p}" for t, p in old),
-                after=sorted(f"{t}-{p}" for t, p in new),
+                before=sorted(f"{t}[{p}]" for t, p in old),
+                after=sorted(f"{t}[{p}]" for t, p in new),
                 because=(f"The source no longer reads these partitions: {', '.join(lost)}.")
                 if lost
                 else "",

@@ -78,7 +78,7 @@ class KafkaReading:
         for (topic, number, first), at in read.items():
             done[topic, number] += at - first
         return {
-            f"{topic}-{number}": (begin, min(begin + done[topic, number], end), end)
+            f"{topic}[{number}]": (begin, min(begin + done[topic, number], end), end)
             for topic, parts in sorted(self._ranges.parts.items())
             for number, (begin, end) in sorted(parts.items())
             if end > begin

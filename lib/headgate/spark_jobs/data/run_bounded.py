@@ -183,7 +183,7 @@ class BoundedQuery:
     def _tell(self) -> None:
         begins, bounds, at = self._bounds.begins, self._bounds.bounds, self._reached()
         parts = {
-            f"{topic}-{part}": [_at(begins, n, topic, part), _at(at, n, topic, part), end]
+            f"{topic}[{part}]": [_at(begins, n, topic, part), _at(at, n, topic, part), end]
             for n, topics in bounds.items()
             for topic, ends in topics.items()
             for part, end in ends.items()

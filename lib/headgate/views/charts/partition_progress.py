@@ -25,7 +25,7 @@ def shown_partitions(parts: Parts) -> list[str]:
 def partitions_figure(parts: Parts, theme: str = Theme.LIGHT) -> go.Figure:
     """Return a bar for each partition: offsets read, and those that are left.
 
-    `parts` have the first offset, the reached one and the end by `TOPIC-PARTITION`.
+    `parts` have the first offset, the reached one and the end by `TOPIC[PARTITION]`.
     """
     palette = PALETTES[Theme(theme)]
     names = [n for n in shown_partitions(parts) if parts[n][2] > parts[n][0]]
@@ -79,5 +79,5 @@ def reading_words(parts: Parts) -> str:
 
 
 def _order(name: str) -> tuple[str, int]:
-    topic, _, number = name.rpartition("-")
-    return topic, int(number)
+    topic, _, number = name.rpartition("[")
+    return topic, int(number.rstrip("]"))

@@ -100,12 +100,12 @@ def test_it_starts_waits_for_the_bound_and_stops():
     assert world.at[0] == 105, "it stopped as soon as the bound was reached"
     assert world.counts[-3:] == [
         (145, 145, "records"),
-        (95, 95, "records of t-0"),
-        (50, 50, "records of t-1"),
+        (95, 95, "records of t[0]"),
+        (50, 50, "records of t[1]"),
     ]
     assert world.notes == [
         "group g has reached the latest offsets from the start of the run: "
-        "t-0 has committed offset 105, end 100; t-1 has committed offset 100, end 50"
+        "t[0] has committed offset 105, end 100; t[1] has committed offset 100, end 50"
     ]
 
 
@@ -122,7 +122,7 @@ def test_records_that_are_left_do_not_count_as_read():
     world.is_up = True
     with pytest.raises(
         RunCancelledError,
-        match=r"the time limit of 1 s was reached .t-0 has committed offset 5, end 100",
+        match=r"the time limit of 1 s was reached .t\[0\] has committed offset 5, end 100",
     ):
         world.carry_out(was)
     assert world.asked == ["stop"] and not world.is_up
@@ -139,7 +139,7 @@ def test_a_pipeline_that_ends_before_the_bound_fails_the_step():
     world = World()
     world.ends_at = 30
     with pytest.raises(
-        StepError, match=r"p ended before group g reached .*t-0 has committed offset 35, end 100"
+        StepError, match=r"p ended before group g reached .*t\[0\] has committed offset 35, end 100"
     ):
         world.carry_out()
 
@@ -228,7 +228,7 @@ def test_unread_repartition_topics_fail_the_verification():
     world = Streams()
     was = world.step.bind(world)
     with pytest.raises(
-        StepError, match=rf"to the end \({REPARTITION}-0 has committed offset 30, end 40\)"
+        StepError, match=rf"to the end \({REPARTITION}\[0\] has committed offset 30, end 40\)"
     ):
         world.step.verify(world, was)
 

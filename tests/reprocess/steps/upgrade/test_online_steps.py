@@ -250,7 +250,7 @@ def test_results_of_the_running_version_are_waited_for():
         # A no-data batch too many, or one too few, leaves other windows in the state.
         (batches(10, 20, 20, 35, 35), "stopped at batch 5"),
         (batches(10, 20, 35), "stopped at batch 3"),
-        (batches(10, 20, 20, 36), "t-0@36"),
+        (batches(10, 20, 20, 36), r"t\[0\] offset 36"),
         (batches(10, 20, 20, 35, watermark=7), "the watermark of m:n is 7 ms"),
         (
             (*batches(10, 20, 20, watermark=7), *batches(35, first=4)),

@@ -134,7 +134,7 @@ def _differing(old: Any, new: Any) -> Iterator[tuple[str, int, int]]:
         for number, was in parts.items():
             is_known = isinstance(was, int) and isinstance(now.get(number), int)
             if is_known and now[number] != was:
-                yield f"{topic}-{number}", was, now[number]
+                yield f"{topic}[{number}]", was, now[number]
 
 
 def source_faults(reader: Reader, log: OffsetLog) -> Iterator[CheckpointDamage]:

@@ -166,7 +166,7 @@ def _done(found: JobResult) -> str:
     first, last = found.facts["first_batch"], found.facts["last_batch"]
     numbers = f"batch {first}" if first == last else f"batches {first} to {last}"
     parts = [
-        f"{topic}-{number}@{at}"
+        f"{topic}[{number}] offset {at}"
         for topics in found.facts["reached"].values()
         for topic, ats in topics.items()
         for number, at in ats.items()

@@ -282,7 +282,7 @@ class _Wait:
         if len(counts) <= SHOWN_PARTITIONS:
             for (topic, number), (read, of) in counts.items():
                 if of:
-                    self._applier.progress(read, of, f"records of {topic}-{number}")
+                    self._applier.progress(read, of, f"records of {topic}[{number}]")
 
     def _count(self, part: Part) -> tuple[int, int]:
         """Return offsets read so far, and offsets to read, of a partition."""
@@ -300,7 +300,7 @@ class _Wait:
         """Return the committed offset of a partition and the offset at which the run ends."""
         at, end = self._at.get(part), self._bounds[part]
         reached = "no committed offset" if at is None else f"committed offset {at}"
-        return f"{part[0]}-{part[1]} has {reached}, end {end}"
+        return f"{part[0]}[{part[1]}] has {reached}, end {end}"
 
 
 def _ends(topics: Mapping[str, Topic]) -> dict[Part, int]:

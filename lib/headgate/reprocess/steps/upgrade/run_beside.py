@@ -280,4 +280,6 @@ class RunBeside(StepBase):
 
 
 def _offsets(ends: Mapping[str, Mapping[str, int]]) -> str:
-    return ", ".join(f"{t}-{p}@{at}" for t, parts in ends.items() for p, at in parts.items())
+    return ", ".join(
+        f"{t}[{p}] offset {at}" for t, parts in ends.items() for p, at in parts.items()
+    )

@@ -40,7 +40,7 @@ class Logged:
         return max(self.offset - self.now.end, 0) if known else 0  # type: ignore[union-attr, operator]
 
     def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
+        return f"{self.topic}[{self.partition}]"
 
 
 def asked(c: Comparison) -> Iterator[tuple[SourcePair, Cluster]]:
