@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ from headgate.spark_jobs.data.late.touched_keys import (
     check_keys,
     has_window,
     joins_itself,
+    key_bounds,
     key_columns,
     marked,
     same_key,
@@ -326,6 +328,69 @@ def test_an_offset_alone_is_no_place(log, tmp_path, spark, missing):
 RESULT = "city string, day string, total long"
 
 
+def touch_of(results, keys, columns):
+    near = key_bounds(keys, results.schema, columns)[1]
+    return SimpleNamespace(rows=results, columns=columns, near=near, sent=lambda: keys)
+
+
+# 02:30 is there twice on that day in Berlin.
+MOMENTS = [f"TIMESTAMP'2026-10-25 0{h}:{m}:00Z'" for h in (0, 1) for m in ("29", "30", "59")]
+WINDOW = "struct<start:timestamp,end:timestamp>"
+VALUES = {
+    "bigint": ("-3", "0", "7", "NULL"),
+    "decimal(10,2)": ("-1.50", "0.05", "9.99", "NULL"),
+    "string": ("''", "'Z'", "'a'", "'ä'", "'\U0001f600'", "NULL"),
+    "date": ("DATE'1582-10-04'", "DATE'2026-02-28'", "DATE'+12000-01-01'", "NULL"),
+    "timestamp": (*MOMENTS, "TIMESTAMP'1582-10-04 12:00:00Z'", "NULL"),
+    "timestamp_ntz": ("TIMESTAMP_NTZ'2026-10-25 02:30:00'", "TIMESTAMP_NTZ'1899-12-31'", "NULL"),
+    "double": ("-1.0D", "0.0D", "-0.0D", "DOUBLE('NaN')", "DOUBLE('Infinity')", "NULL"),
+    "boolean": ("TRUE", "FALSE", "NULL"),
+    WINDOW: (
+        *(f"named_struct('start', {m}, 'end', {m} + INTERVAL 1 MINUTE)" for m in MOMENTS),
+        "NULL",
+    ),
+}
+
+
+RARE = [pytest.param("orc", k, marks=pytest.mark.long) for k in VALUES if k != WINDOW]
+
+
+@pytest.mark.parametrize(
+    ("format", "kind"), [*(("parquet", k) for k in VALUES), ("orc", WINDOW), *RARE]
+)
+def test_the_bounds_of_keys_leave_out_no_row_with_a_key(spark, tmp_path, kind, format):
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        rows = spark.sql(" UNION ALL ".join(
+            f"SELECT CAST({v} AS {kind}) AS k, {n}L AS total" for n, v in enumerate(VALUES[kind])
+        ))  # fmt: skip
+        rows.repartition(3, "total").write.format(format).save(str(tmp_path / "old"))
+        target = TargetFolder(format, tmp_path / "old")
+        for some in (1, 3):
+            results = rows.where(f"total % {some} = 0")
+            keys = touched_keys(results, ["k"]).persist()
+            touch = touch_of(results, keys, ["k"])
+            wanted = rows.join(keys, same_key(["k"]), "left_semi").count()
+            assert sum(target.touched(touch).values()) == wanted
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+
+
+def test_files_without_touched_days_are_not_read(spark, tmp_path):
+    days = spark.range(3000).selectExpr(
+        "named_struct('start', timestamp_seconds(id DIV 100 * 86400)) AS day", "id AS total"
+    )
+    days.repartitionByRange(10, "day").write.parquet(str(tmp_path / "old"))
+    results = days.where("total BETWEEN 1000 AND 1150")
+    keys = touched_keys(results, ["day"]).persist()
+    pairs, near = key_bounds(keys, results.schema, ["day"])
+    assert pairs == 2
+    rows = TargetFolder("parquet", tmp_path / "old").rows(results)
+    assert rows.where(near).count() == 200
+    scan = rows.where(near)._jdf.queryExecution().executedPlan().toString()
+    assert "PushedFilters: [IsNotNull(day.start)" in scan, scan
+
+
 def test_only_touched_partitions_are_rewritten(spark, tmp_path):
     old = [(c, f"{d:02}", d) for c in ("a", "b c", "7") for d in range(1, 4)]
     folder, new = tmp_path / "totals", tmp_path / "new"
@@ -334,7 +399,7 @@ def test_only_touched_partitions_are_rewritten(spark, tmp_path):
     target = TargetFolder("parquet", folder)
     target.check(results)
     keys = touched_keys(results, ["city", "day"]).persist()
-    files = target.touched(results, keys, ["city", "day"])
+    files = target.touched(touch_of(results, keys, ["city", "day"]))
     assert list(files.values()) == [1]
     others = target.rows(results, sorted(files))
     others = others.join(keys, same_key(["city", "day"]), "left_anti")

@@ -90,7 +90,9 @@ class LateRecords:
                 f"--input: the function doesn't read topic {self.input}. Pass an input topic of "
                 "the function"
             )
-        everything, once, new = (rows.count() for rows in self._parts)
+        rows, once_rows, new_rows = self._parts
+        everything, new = rows.count(), new_rows.count()
+        once = everything if once_rows is rows else once_rows.count()
         return {"late": everything, "repeated": everything - once, "in_input": once - new,
                 "new": new}  # fmt: skip
 
@@ -128,13 +130,8 @@ class LateRecords:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        # Rows without a whole place are each a record of their own.
-        has_place = reduce(lambda a, b: a & b, (f.col(n).isNotNull() for n in _PLACE))
-        single = f.when(has_place, f.col("offset"))
-        single = f.coalesce(single, -1 - f.monotonically_increasing_id())
-        rows = rows.withColumn("headgate_place", single)
-        rows = rows.dropDuplicates(["topic", "partition", "headgate_place"])
-        rows = rows.drop("headgate_place")
+        if self.files is not None:
+            rows = _each_place_once(rows)
         if not self.identity:
             return rows
         names = [f"headgate_id{n}" for n, _ in enumerate(self.identity)]
@@ -183,6 +180,19 @@ def read_late(given: argparse.Namespace) -> LateRecords:
         known=read_ranges(given.known_offsets) if given.known_offsets else None,
         identity=None if NONE in names else tuple(n for n in names if n != OFFSETS),
     )
+
+
+def _each_place_once(rows: Any) -> Any:
+    """Return the rows of files without those whose place is there twice; Kafka has each once."""
+    from pyspark.sql import functions as f
+
+    # Rows without a whole place are each a record of their own.
+    has_place = reduce(lambda a, b: a & b, (f.col(n).isNotNull() for n in _PLACE))
+    single = f.when(has_place, f.col("offset"))
+    single = f.coalesce(single, -1 - f.monotonically_increasing_id())
+    rows = rows.withColumn("headgate_place", single)
+    rows = rows.dropDuplicates(["topic", "partition", "headgate_place"])
+    return rows.drop("headgate_place")
 
 
 def _as_they_are(rows: Any) -> Any:

@@ -106,12 +106,13 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 class Touch:
     """What late records touch: the keys, and the columns of the result that are the key.
 
-    `rows` are the results of the late records alone.
+    `rows` are the results of the late records alone. Each row with one of the keys meets `near`.
     """
 
     def __init__(self, built: Any, rows: Any, keys: Sequence[str], time_column: str | None) -> None:
         from headgate.spark_jobs.data.late.touched_keys import (
             check_keys,
+            key_bounds,
             key_columns,
             touched_keys,
         )
@@ -123,7 +124,7 @@ class Touch:
         self.assumed = check_keys(rows, self.columns)
         self.named = len(names)
         self.keys = touched_keys(rows, self.columns).persist()
-        self.pairs = self.keys.count()
+        self.pairs, self.near = key_bounds(self.keys, rows.schema, self.columns)
 
     def sent(self) -> Any:
         """Return the keys, to every executor unless they are too many."""

@@ -26,6 +26,10 @@ _MARK = "headgate_late"
 _SESSION = "spark.sessionWindow"
 # And of that of a window.
 _WINDOW = "spark.timeWindow"
+# Their order in files is that of Spark. Of floating point numbers it isn't: NaN is the largest.
+_ORDERED = frozenset(
+    {"tinyint", "smallint", "int", "bigint", "date", "timestamp", "timestamp_ntz", "string"}
+)
 
 
 class SessionKeyError(CaptureError):
@@ -52,6 +56,50 @@ def touched_keys(late: Any, columns: Sequence[str]) -> Any:
     rows = _without_conditions(late)
     named = [f.col(f"`{c}`").alias(f"headgate_{n}") for n, c in enumerate(columns)]
     return rows.select(*named).distinct()
+
+
+def key_bounds(keys: Any, schema: Any, columns: Sequence[str]) -> tuple[int, Any]:
+    """Return the number of `touched_keys`, and a condition that each row with one of them meets.
+
+    Parquet and ORC keep the lowest and highest values of a file's columns. By this condition,
+    Spark leaves out files without touched keys before it reads their rows; by a join it can't.
+    `schema` is that of the results.
+    """
+    from pyspark.sql import functions as f
+
+    parts = [part for n, c in enumerate(columns) if (part := _ordered(n, c, schema[c].dataType))]
+    asked = [f.count(f.lit(1))]
+    for key, _, kind in parts:
+        at = f.col(key)
+        told = f.unix_micros(at) if kind == "timestamp" else at.cast("string")
+        asked += [f.min_by(told, at), f.max_by(told, at), f.max(at.isNull())]
+    pairs, *found = keys.agg(*asked).first()
+    condition = f.lit(True)
+    for n, (_, column, kind) in enumerate(parts):
+        low, high, has_null = found[3 * n : 3 * n + 3]
+        if has_null and column.endswith(".start"):
+            # Of a struct that is null, ORC doesn't count its fields as null.
+            continue
+        first, last = (
+            f.timestamp_micros(f.lit(v)) if kind == "timestamp" else f.lit(v).cast(kind)
+            for v in (low, high)
+        )
+        one = (f.col(column) >= first) & (f.col(column) <= last)
+        condition &= (one | f.col(column).isNull()) if has_null else one
+    return pairs, condition
+
+
+def _ordered(n: int, column: str, kind: Any) -> tuple[str, str, str] | None:
+    """Return where keys and results have a value with an order, and its type.
+
+    Of a window, this is its start.
+    """
+    key, name = f"headgate_{n}", f"`{column}`"
+    if kind.typeName() == "struct" and "start" in kind.names:
+        key, name, kind = f"{key}.start", f"{name}.start", kind["start"].dataType
+    text = str(kind.simpleString())
+    is_ordered = text in _ORDERED or text.startswith("decimal(")
+    return (key, name, text) if is_ordered else None
 
 
 def same_key(columns: Sequence[str]) -> Any:
