@@ -32,8 +32,7 @@ from score import HARMFUL, HARMLESS, main_condition
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests" / "cases"
-GROUPS = ("", "_later", "_third", "_fourth", "_fifth", "_sixth", "_seventh", "_eighth")
-WITH_CODE = ("spark", *(f"spark_pulls{group}" for group in GROUPS))
+WITH_CODE = ("spark", *sorted(folder.name for folder in KEPT.glob("spark_pulls*")))
 CODE = ROOT / "tests" / "cases" / "spark_code"
 _SERVED = 25
 _SECONDS = 120.0

@@ -1,9 +1,9 @@
 """Restarts that were recorded after the rules had been written, and what a comparison says.
 
-Each folder of `tests/cases/spark_fresh` and of GROUPS is one restart by real Spark with its
-controls (see the READMEs there). A case that the verdict misses is named in `KNOWN` with what the
-engine did and why the verdict says something else; once it is right, the test asks for its name to
-go.
+Each folder of `tests/cases/spark_fresh` and of the groups of pull requests (`spark_pulls*`) is one
+restart by real Spark with its controls (see the READMEs there). A case that the verdict misses is
+named in `KNOWN` with what the engine did and why the verdict says something else; once it is right,
+the test asks for its name to go.
 """
 
 import json
@@ -17,15 +17,8 @@ from headgate.usecases.evidence.read_version import read_version
 from sampled import sampled_cases
 
 FOLDER = Path(__file__).parents[2] / "cases"
-PULLS = tuple(
-    f"spark_pulls{group}"
-    for group in ("", "_later", "_third", "_fourth", "_fifth", "_sixth", "_seventh", "_eighth")
-)
-GROUPS = (
-    *(f"spark_fresh/{n}" for n in ("first", "second", "third", "fourth")),
-    *PULLS,
-    "spark_kinds",
-)
+FRESH = tuple(f"spark_fresh/{group}" for group in ("first", "second", "third", "fourth"))
+GROUPS = (*FRESH, "spark_pulls*", "spark_kinds")
 CASES = sorted(p.parent for group in GROUPS for p in FOLDER.glob(f"{group}/*/outcome.json"))
 
 KNOWN = {
