@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import resettable
+from headgate.cli.shared.show_plan import plan_lines
+from headgate.reprocess.plan import load_plan
 from headgate.store import open_store
 from headgate.usecases.context import open_context
 from standalone_cluster import standalone_cluster  # noqa: F401  a fixture of the session
@@ -96,6 +98,9 @@ class Team:
     ) -> tuple[Path, dict]:
         file = self.folder / f"{pipeline}.plan.json"
         made = self.run("plan", scenario, pipeline, *options, "-o", str(file), code=code)
+        if code in (0, 3):
+            # `run` asks for JSON. What a person reads is made of the same plan.
+            assert all(plan_lines(load_plan(file.read_text(), source=str(file))))
         return file, made
 
 

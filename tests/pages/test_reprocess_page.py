@@ -170,7 +170,7 @@ def plan_of(count: int) -> Plan:
 
 
 def test_thousands_of_partitions_are_one_table_that_is_searched():
-    moves = offsets_table.moves_of(plan_of(5_000))
+    moves = plan_of(5_000).moves()
     assert len(moves) == 5_000
     assert [m["partition"] for m in offsets_table.found(moves, "orders-1[4321]")] == [4321]
     assert len(offsets_table.found(moves, "ORDERS-0")) == 2_500

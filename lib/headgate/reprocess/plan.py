@@ -70,6 +70,18 @@ class Plan:
         """Whether a run may begin: nothing refuses it and there is something to do."""
         return not self.blockers and bool(self.steps)
 
+    def moves(self, step: Step | None = None) -> list[Mapping[str, Any]]:
+        """Return where its steps, or one of them, move offsets: `topic`, `partition`, `to`.
+
+        `offsets` of a step that processes records are ranges, and none of these.
+        """
+        return [
+            move
+            for one in (self.steps if step is None else (step,))
+            for move in one.details().get("offsets") or ()
+            if isinstance(move, Mapping) and {"topic", "partition", "to"} <= move.keys()
+        ]
+
     @property
     def hash(self) -> str:
         """SHA-256 over what is approved: scenario, pipeline, steps' intent, preconditions."""

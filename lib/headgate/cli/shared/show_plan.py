@@ -16,17 +16,18 @@ def show_plan(plan: Plan, *, output: str) -> None:
     if output == "json":
         emit_json(plan.document())
         return
-    for line in _lines(plan):
+    for line in plan_lines(plan):
         say(line)
 
 
-def _lines(plan: Plan) -> Iterator[str]:
+def plan_lines(plan: Plan) -> Iterator[str]:
+    """Yield a plan as text."""
     yield f"{plan.scenario} {plan.pipeline or ''} ({plan.id})"
     for step in plan.steps:
         yield f"  {step.symbol} {step.describe()}"
-        for move in step.details().get("offsets", ()):
+        for move in plan.moves(step):
             location = f"{move['topic']}[{move['partition']}]"
-            yield f"      {location}: {_offset(move['from'])} -> {_offset(move['to'])}"
+            yield f"      {location}: {_offset(move.get('from'))} -> {_offset(move['to'])}"
     for name, sentence in impact_lines(plan):
         yield f"{name}: {sentence}."
     yield from (f"{name}: {sentence}" for name, sentence in output_lines(plan))

@@ -16,23 +16,12 @@ from headgate.views.words.impact import plural_exact
 SEARCHED_FROM = 12
 """With fewer rows, no search field is shown."""
 _SHOWN_AT_ONCE, _HEIGHT = 10, 390
-FIELD = "offsets"
 _NUMBERS = ("From", "To", "Change")
-
-
-def moves_of(plan: Plan) -> list[Mapping[str, Any]]:
-    """Return the plan's moved partitions: `topic`, `partition`, `from`, `to`."""
-    return [
-        move
-        for step in plan.steps
-        for move in step.details().get(FIELD) or ()
-        if isinstance(move, Mapping) and {"topic", "partition", "to"} <= move.keys()
-    ]
 
 
 def offsets_table(plan: Plan, *, key: str) -> None:
     """Show the moved partitions of a plan; nothing where none is moved."""
-    moves = moves_of(plan)
+    moves = plan.moves()
     if not moves:
         return
     st.html(markup.section(f"Offsets of {plural_exact(len(moves), 'partition')}"))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from flat_ports import FlatPorts
+from headgate.cli.shared.show_plan import plan_lines
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
@@ -204,6 +205,9 @@ def test_a_rate_limit_is_kept_by_small_batches_of_a_stream():
     assert any(
         "a batch of 100 records starts 5.0 s after the previous batch" in r for r in made.risks
     )
+    # Its offsets are ranges that are read, no moves.
+    assert step.offsets and not made.moves()
+    assert f"  + {step.describe()}" in list(plan_lines(made))
     records = made.impact["total"]
     assert f"with this rate limit, the run takes at least {records / 20:.0f} s" in made.risks
     own = plan(version(HOURLY), rate=20, max_records=30, **{"as": "stream"})
