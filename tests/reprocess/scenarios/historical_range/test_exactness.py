@@ -30,11 +30,11 @@ def test_only_what_was_measured_whole_is_exact(scanned, said):
     [
         (
             {"0": (20, 60), "1": (5, 8)},
-            "exact if no record is more than 3d late. Otherwise, records may",
+            "exact if no record is more than 3d late, compared with",
         ),
         (
             {"0": (5, 90), "1": (3, 8)},
-            "exact if no record is more than 3d late. Otherwise, records may",
+            "exact if no record is more than 3d late, compared with",
         ),
         (
             {"0": (20, 50), "1": (5, 8)},

@@ -201,7 +201,11 @@ def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRang
 def _within_lateness(
     request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRange
 ) -> Ranges:
-    """Return the offsets that arrived up to --lateness outside the range, all ones without it."""
+    """Return the offsets that arrived up to --lateness outside the range, all ones without it.
+
+    A record behind the first newer timestamp isn't in them, whatever its own timestamp is: Kafka
+    can say where a time first comes, but not where it last comes.
+    """
     whole = whole_topics(topics)
     given = request.options.get("lateness")
     if given is None:
@@ -259,7 +263,8 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
         most = lateness(found.slices)
         said = (
             f"the result is exact{' up to the measured offsets' if is_short else ''} if no record "
-            f"is more than {late} late. Otherwise, records may be missing"
+            f"is more than {late} late, compared with the newest Kafka timestamp before it in its "
+            "partition. Otherwise, records may be missing"
         )
         if not most:
             return said
@@ -368,9 +373,10 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can records be?",
-            help="Maximum difference between a record's event time and its Kafka timestamp, such "
-            "as 3d (default: unlimited). Headgate reads only records whose Kafka timestamp is in "
-            "the range, or at most this long before or after it.",
+            help="How far a record's event time can be behind the newest Kafka timestamp up to the "
+            "record in its partition, or ahead of its own one, such as 3d (default: unlimited). "
+            "Headgate reads each partition from the first Kafka timestamp at most this long before "
+            "the range to the first one that is at least this long after it.",
             metavar="DURATION",
         ),
         Option(

@@ -59,8 +59,9 @@ def risks_of(
     if "lateness" in request.options:
         risks.append(
             "new results are exact only if no record of the input is more than "
-            f"{request.options['lateness']} late. Records that are later than this are missing, "
-            "except the late records of this plan"
+            f"{request.options['lateness']} late, compared with the newest Kafka timestamp before "
+            "it in its partition. Records that are later than this are missing, except the late "
+            "records of this plan"
         )
     risks += [
         f"--scan leaves out earlier records of {name} ({plural(count, 'offset')}). The new results "

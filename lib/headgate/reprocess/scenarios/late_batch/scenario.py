@@ -264,9 +264,11 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can other records of the same windows be?",
-            help="Maximum lateness of the other input records in the windows of the late records, "
-            "such as 3d (default: unlimited). Headgate reads only records whose Kafka timestamp is "
-            "at most this long before or after these windows.",
+            help="How far the event times of the other records in these windows can be behind the "
+            "newest Kafka timestamp up to the record in its partition, or ahead of their own one, "
+            "such as 3d (default: unlimited). Headgate reads each partition from the first Kafka "
+            "timestamp at most this long before the windows to the first one that is at least this "
+            "long after them.",
             metavar="DURATION",
         ),
         Option(
