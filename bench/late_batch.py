@@ -5,7 +5,8 @@ peers are the same function over all records, as a batch (`replay_query`) and as
 (available now, written nowhere). Start-up of Spark is left out of all, and has a row of its own.
 
 Totals by key belong to no time, so that all of the input has to be read: no run can be faster than
-that. Totals by key and day are in a folder by month, as a query writes them over a year.
+that. Totals by key and day are in a folder by month, as a query writes them over a year; there are
+ten times as many records, since a Spark that has just started needs some seconds for anything.
 """
 
 from __future__ import annotations
@@ -27,8 +28,13 @@ from harness import Row
 from headgate.gateway.kafka_broker.local_broker import running_broker
 from headgate.gateway.spark.run_job import joined_jars
 
-RECORDS = int(os.environ.get("BENCH_LATE_RECORDS", "3000000"))
-KEYS, LATE, PARTITIONS = 20_000, 1_000, 4
+# By topic; a function reads that of its name.
+RECORDS = {
+    "totals": int(os.environ.get("BENCH_LATE_RECORDS", "3000000")),
+    "daily": int(os.environ.get("BENCH_LATE_DAILY_RECORDS", "30000000")),
+    "late": 1_000,
+}
+KEYS, PARTITIONS = 20_000, 4
 SHARE = 0.01
 _YEAR_S = 365 * 86_400
 FUNCTIONS = """
@@ -39,8 +45,8 @@ from pyspark.sql import functions as f
 ORDER = "id long, customer string, amount long, at timestamp"
 
 
-def orders(spark):
-    rows = spark.readStream.format("kafka").option("subscribe", "orders")
+def orders(spark, topic):
+    rows = spark.readStream.format("kafka").option("subscribe", topic)
     rows = rows.option("kafka.bootstrap.servers", os.environ["BENCH_BROKER"])
     rows = rows.option("startingOffsets", "earliest").load()
     value = f.from_json(f.col("value").cast("string"), ORDER).alias("v")
@@ -48,13 +54,13 @@ def orders(spark):
 
 
 def totals(spark):
-    totals = orders(spark).groupBy("customer")
+    totals = orders(spark, "totals").groupBy("customer")
     totals = totals.agg(f.sum("amount").alias("total"), f.count("*").alias("n"))
     return totals.writeStream.outputMode("update")
 
 
 def daily(spark):
-    days = orders(spark).groupBy(f.window("at", "1 day"), "customer")
+    days = orders(spark, "daily").groupBy(f.window("at", "1 day"), "customer")
     days = days.agg(f.sum("amount").alias("total"), f.count("*").alias("n"))
     return days.writeStream.outputMode("update")
 """
@@ -67,7 +73,7 @@ def rows() -> Iterator[Row]:
         running_broker(Path(name) / "kafka") as broker,
     ):
         bench = _Bench(Path(name), broker)
-        bench.write()
+        bench.write("late")
         yield from bench.compared("totals", "totals by key", {})
         # The late records are of one week; others of it came at most a day late.
         weeks = {"--input-from": _at(0), "--input-until": _at(7 * 86_400)}
@@ -79,7 +85,7 @@ class _Bench:
     def __init__(self, folder: Path, broker: str) -> None:
         self.folder = folder
         admin = AdminClient({"bootstrap.servers": broker})
-        new = [NewTopic(n, PARTITIONS, 1) for n in ("orders", "late")]
+        new = [NewTopic(n, PARTITIONS, 1) for n in RECORDS]
         for future in admin.create_topics(new).values():
             future.result(60)
         (folder / "late_bench.py").write_text(FUNCTIONS)
@@ -92,30 +98,32 @@ class _Bench:
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
 
-    def write(self) -> None:
-        """Have Spark write the topics."""
-        self._python(__file__, "write")
+    def write(self, topic: str) -> None:
+        """Have Spark write a topic."""
+        self._python(__file__, "write", topic)
 
     def compared(self, function: str, what: str, limits: dict[str, str]) -> Iterator[Row]:
         """Yield the rows of one function."""
-        everything = _offsets(0, RECORDS // PARTITIONS)
+        self.write(function)
+        records = RECORDS[function]
+        everything = _offsets(0, records // PARTITIONS)
         target = self.folder / function
         given = ("--entry-point", f"late_bench:{function}")
-        whole = ("--offsets", json.dumps({"orders": everything}))
+        whole = ("--offsets", json.dumps({function: everything}))
         batch = self._program("replay_query", *given, *whole, "--to", f"parquet:{target}")
         if limits:
             self._python(__file__, "arrange", str(target))
-        needed = _offsets(0, RECORDS // PARTITIONS // 52 + 1) if limits else everything
-        late = json.dumps({"late": _offsets(0, LATE // PARTITIONS)})
+        needed = _offsets(0, records // PARTITIONS // 52 + 1) if limits else everything
+        late = json.dumps({"late": _offsets(0, RECORDS["late"] // PARTITIONS)})
         ours = self._program(
-            "late.replace_results", *given, "--offsets", json.dumps({"orders": needed}),
-            "--known-offsets", whole[1], "--input", "orders", "--late-offsets", late,
+            "late.replace_results", *given, "--offsets", json.dumps({function: needed}),
+            "--known-offsets", whole[1], "--input", function, "--late-offsets", late,
             "--keys", "customer", "--target", f"parquet:{target}",
             "--to", f"{target}-new", *(w for item in limits.items() for w in item),
         )  # fmt: skip
         stream = float(self._python(__file__, "stream", function))
         mine, peer = ours["seconds"] - ours["startup_seconds"], batch["seconds"]
-        subject = f"late batch of {SHARE:.0%} of {KEYS:,} keys, {RECORDS:,} records, {what}"
+        subject = f"late batch of {SHARE:.0%} of {KEYS:,} keys, {records:,} records, {what}"
         yield Row(
             subject=subject,
             ours=mine,
@@ -165,23 +173,20 @@ def _session() -> Any:
     return spark
 
 
-def _write() -> None:
-    """Write a year of orders in order, and late ones of 1 % of the keys in its first week."""
-    spark = _session()
+def _write(topic: str) -> None:
+    """Write a year of orders in order; late ones are of 1 % of the keys, in its first week."""
+    spark, records = _session(), RECORDS[topic]
+    at, who = f"CAST(id * {_YEAR_S} / {records} AS BIGINT)", f"pmod(xxhash64(id), {KEYS})"
+    if topic == "late":
+        at, who = "id * 500", f"id % {round(KEYS * SHARE)}"
     order = (
-        "to_json(named_struct('id', id, 'customer', concat('c', {who}), 'amount', id % 97,"
-        " 'at', timestamp_seconds(1735689600 + {at}))) AS value"
+        f"to_json(named_struct('id', id, 'customer', concat('c', CAST({who} AS STRING)),"
+        f" 'amount', id % 97, 'at', timestamp_seconds(1735689600 + {at}))) AS value"
     )
-    place = f"CAST(id % {PARTITIONS} AS INT) AS partition"
-    at = f"CAST(id * {_YEAR_S} / {RECORDS} AS BIGINT)"
-    who = f"CAST(pmod(xxhash64(id), {KEYS}) AS STRING)"
-    orders = spark.range(RECORDS).coalesce(1).selectExpr(order.format(who=who, at=at), place)
-    who = f"CAST(id % {round(KEYS * SHARE)} AS STRING)"
-    late = spark.range(LATE).coalesce(1)
-    late = late.selectExpr(order.format(who=who, at="id * 500"), place)
-    for name, made in (("orders", orders), ("late", late)):
-        writer = made.write.format("kafka").option("topic", name)
-        writer.option("kafka.bootstrap.servers", os.environ["BENCH_BROKER"]).save()
+    made = spark.range(records).coalesce(1)
+    made = made.selectExpr(order, f"CAST(id % {PARTITIONS} AS INT) AS partition")
+    writer = made.write.format("kafka").option("topic", topic)
+    writer.option("kafka.bootstrap.servers", os.environ["BENCH_BROKER"]).save()
 
 
 def _arrange(folder: str) -> None:
@@ -206,7 +211,4 @@ def _stream(function: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "write":
-        _write()
-    else:
-        {"arrange": _arrange, "stream": _stream}[sys.argv[1]](sys.argv[2])
+    {"write": _write, "arrange": _arrange, "stream": _stream}[sys.argv[1]](sys.argv[2])
