@@ -31,6 +31,16 @@ def elements(scala_seq: Any) -> list[Any]:
     return [scala_seq.apply(index) for index in range(scala_seq.size())]
 
 
+def kind_of(node: Any) -> str:
+    """Return the class of an operator or expression, such as `Project` or `Alias`."""
+    return str(node.getClass().getSimpleName())
+
+
+def id_of(named: Any) -> int:
+    """Return the number of a named expression, which the operators above use it by."""
+    return int(named.exprId().id())
+
+
 def mapping(scala_map: Any) -> dict[str, str]:
     """Return a Scala map of strings, with the keys as they were given."""
     pairs = scala_map.iterator()

@@ -33,6 +33,7 @@ _TIME_OF_DAY = re.compile(r"\d[T ]\d", re.I)
 _FORM = "2026-11-21T10:00:00Z"
 # Kafka's times are milliseconds since then, and none is negative.
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def moment(text: str, *, option: str) -> datetime:
@@ -94,5 +95,21 @@ def milliseconds(at: datetime) -> int:
 
 
 def from_milliseconds(at: int) -> datetime:
-    """Return the time that Kafka's milliseconds mean."""
-    return _FIRST + timedelta(milliseconds=at)
+    """Return the time that Kafka's milliseconds mean; beyond the year 9999 the last one of it.
+
+    Event times can be: Spark's go further, and a number of milliseconds may be read as seconds.
+    """
+    try:
+        return _FIRST + timedelta(milliseconds=at)
+    except OverflowError:
+        return _LAST if at > 0 else datetime.min.replace(tzinfo=UTC)
+
+
+def later(at: datetime, by: timedelta) -> datetime:
+    """Return the time that comes so much later, at most the last one of the year 9999."""
+    return at + by if by < _LAST - at else _LAST
+
+
+def earlier(at: datetime, by: timedelta) -> datetime:
+    """Return the time that comes so much earlier, at least the first one of 1970."""
+    return at - by if by < at - _FIRST else _FIRST

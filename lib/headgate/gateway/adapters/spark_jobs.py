@@ -60,6 +60,7 @@ class SparkJobAdapter:
             column=found["column"],
             is_exact=found["is_exact"],
             result_time=found["result_time"],
+            is_event_time=found.get("is_event_time", False),
             columns=tuple(found["columns"]),
             delay_ms=found["delay_ms"],
             types=tuple(found["types"]),

@@ -67,9 +67,10 @@ class Slice:
 class EventTimes:
     """What a query's input holds; see `spark_jobs.data.measure_times`.
 
-    `result_time` is the column with a result's time, None if no single one is found; `columns` are
-    the result's, and `types` those of the columns, in Spark's words. `delay_ms` is the longest
-    time that a watermark waits.
+    `result_time` is the column with a result's time, None if no single one is found. It
+    `is_event_time` if results of a range come from records of this range. `columns` are the
+    result's, and `types` those of the columns, in Spark's words. `delay_ms` is the longest time
+    that a watermark waits.
     """
 
     slices: tuple[Slice, ...]
@@ -77,6 +78,7 @@ class EventTimes:
     is_exact: bool
     result_time: str | None
     columns: tuple[str, ...]
+    is_event_time: bool = True
     delay_ms: int = 0
     types: tuple[str, ...] = ()
 

@@ -10,7 +10,9 @@ The result's facts are `slices`, a list of `{"topic", "partition", "from", "to",
 with times in Unix milliseconds (null: no record with an event time), `column`, and `is_exact`:
 False if rows are shuffled first, then each partition has the times of the whole topic. `columns`
 are the result's, `types` are theirs, `result_time` is the one with a result's time, null if there
-is no single one. `delay_ms` is the longest time that a watermark waits, 0 without one.
+is no single one. `is_event_time`: whether that one is a watermark's column, or the start of its
+window, so that results of a range come from records of this range; without a watermark it is what
+is measured, and True. `delay_ms` is the longest time that a watermark waits, 0 without one.
 `code` has the SHA-256 of the files that the function was imported from.
 """
 
@@ -61,6 +63,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
         tasks_done,
         telling,
     )
+    from headgate.spark_jobs.data.result_event_time import is_event_time
 
     spark = SparkSession.builder.appName("headgate-measure").getOrCreate()
     startup = time.monotonic() - began
@@ -83,6 +86,9 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
             "slices": slices,
             "column": named if measured[0][1] == _TIME else _names(measured),
             "result_time": named,
+            "is_event_time": named is None
+            or not built.watermarks
+            or is_event_time(rows, named, built.watermarks),
             "columns": list(rows.columns),
             "types": [kind for _, kind in rows.dtypes],
             "is_exact": is_exact,

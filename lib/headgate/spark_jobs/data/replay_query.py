@@ -245,7 +245,13 @@ def result_time(rows: Any, named: str | None, watermarks: Sequence[str]) -> Any:
             raise CaptureError(
                 f"--time-column: the result has no column {named}. Its columns: {', '.join(kinds)}"
             )
-        is_window = kinds.get(named, "").startswith(WINDOW)
+        kind = kinds.get(named, "")
+        if kind in _NUMBERS or kind.startswith("decimal"):
+            raise CaptureError(
+                f"--time-column: {named} is {kind}, so its unit is unknown. Pass a column with a "
+                f"timestamp, for example timestamp_millis({named})"
+            )
+        is_window = kind.startswith(WINDOW)
         return f.col(f"{named}.start" if is_window else named).cast("timestamp")
     if found := found_time(rows, watermarks):
         return result_time(rows, found, watermarks)
@@ -266,6 +272,7 @@ def found_time(rows: Any, watermarks: Sequence[str]) -> str | None:
 
 
 WINDOW = "struct<start:timestamp"
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 
 
 def tasks_done(spark: Any) -> tuple[int, int]:

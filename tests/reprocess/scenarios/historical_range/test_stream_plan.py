@@ -28,7 +28,9 @@ from headgate.text.times import milliseconds
 HOUR_US = 3_600_000_000
 DAY = datetime(2026, 4, 2, tzinfo=UTC)
 HOURLY = StatefulOperator(
-    kind=OperatorKind.AGGREGATE, window=Window(column="at", size_us=HOUR_US, slide_us=HOUR_US)
+    kind=OperatorKind.AGGREGATE,
+    window=Window(column="at", size_us=HOUR_US, slide_us=HOUR_US),
+    watermark_column="at",
 )
 GROUPS = StatefulOperator(kind=OperatorKind.MAP_GROUPS)
 PIPELINE = Pipeline(name="p", engine=Engine.SPARK, entry_point="m:f", checkpoint="/data/checkpoint")
@@ -81,6 +83,9 @@ class Cluster(FlatPorts):
 
     def cluster_id(self):
         return "c"
+
+    def first_at(self, parts, _at):
+        return dict.fromkeys(parts, 0)
 
     def event_times(self, _job, _topics):
         return self.times
@@ -273,3 +278,39 @@ def test_an_undo_deletes_the_checkpoint_too():
         "/data/.april.headgate-r",
         "/data/.april.stream.headgate-r",
     ]
+
+
+LOCAL = replace(TIMES, result_time="local", is_event_time=False)
+
+
+@pytest.mark.parametrize("mode", ["batch", "stream"])
+def test_a_time_made_of_the_event_time_limits_no_input(mode):
+    made = plan(version(HOURLY), times=LOCAL, **{"as": mode})
+    (step,) = [s for s in made.steps if s.action == "process_records"]
+    assert step.offsets == {"orders": {"0": (0, 50), "1": (0, 20)}}
+    assert (step.input_start, step.input_until, step.result_time) == (None, None, "local")
+    assert any("local of a result isn't at, the event time of its records" in r for r in made.risks)
+    assert any("the result is exact" in r or "the input is complete" in r for r in made.risks)
+    open_ones = [r for r in made.risks if "don't close are missing" in r]
+    assert len(open_ones) == (mode == "stream")
+
+
+def test_a_warm_up_says_how_far_both_times_may_differ():
+    made = plan(version(HOURLY), times=LOCAL, warm_up="2h", **{"as": "batch"})
+    (step,) = [s for s in made.steps if s.action == "process_records"]
+    assert step.input_start == "2026-04-01T22:00:00.000Z"
+    assert any("at most 2h (--warm-up) before and after the range" in r for r in made.risks)
+    late = plan(version(HOURLY), times=LOCAL, lateness="1d", **{"as": "batch"})
+    assert any("Headgate doesn't know which records --lateness" in b for b in late.blockers)
+
+
+def test_an_open_end_is_a_time_like_others():
+    made = plan(version(HOURLY), until="9999-12-31T23:30:00Z", **{"as": "batch"})
+    assert made.can_apply, made.blockers
+    assert made.steps[0].input_until == "9999-12-31T23:59:59.999Z"
+
+
+def test_event_times_beyond_our_calendar_are_told_not_raised():
+    far = replace(TIMES, slices=(replace(part(0, 0, 1), first=1 << 60, last=1 << 61),))
+    made = plan(version(HOURLY), times=far)
+    assert any("9999-12-31" in b for b in made.blockers)

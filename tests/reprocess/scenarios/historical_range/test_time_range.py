@@ -1,5 +1,6 @@
 """What a range of event time needs of the input, and what its plan can promise."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -21,7 +22,9 @@ from headgate.text.times import milliseconds
 HOUR_US = 3_600_000_000
 DAY = datetime(2026, 4, 2, tzinfo=UTC)
 HOURLY = StatefulOperator(
-    kind=OperatorKind.AGGREGATE, window=Window(column="at", size_us=HOUR_US, slide_us=HOUR_US)
+    kind=OperatorKind.AGGREGATE,
+    window=Window(column="at", size_us=HOUR_US, slide_us=HOUR_US),
+    watermark_column="at",
 )
 SLIDING = StatefulOperator(
     kind=OperatorKind.AGGREGATE, window=Window(column="at", size_us=HOUR_US, slide_us=HOUR_US // 4)
@@ -110,9 +113,9 @@ def test_windows_over_windows_need_a_warm_up():
 
 
 @pytest.mark.parametrize("given", ["9999999d", "900000d"])
-def test_a_warm_up_of_millennia_is_an_error(given):
-    with pytest.raises(ScenarioError, match="--warm-up"):
-        read_range(request(**{"warm-up": given}), ())
+def test_a_warm_up_of_millennia_reaches_all_times(given):
+    wanted = read_range(request(**{"warm-up": given}), ())
+    assert (wanted.input_start.year, wanted.input_until.year >= 4490) == (1970, True)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +125,7 @@ def test_a_warm_up_of_millennia_is_an_error(given):
         ((HOURLY,), "2026-04-03T00:30:00Z", False),
         ((SLIDING,), "2026-04-03T00:00:00Z", False),
         ((HOURLY, HOURLY), "2026-04-03T00:00:00Z", False),
+        ((replace(HOURLY, watermark_column="ts"),), "2026-04-03T00:00:00Z", False),
         ((), "2026-04-03T00:00:00Z", False),
     ],
 )

@@ -102,14 +102,22 @@ def _plan(
     found = inspector.spark_jobs.event_times(_measuring(request, scanned), ids)
     column, blockers = result_filter(found, version, wanted)
     # A source without a watermark has no times: all of its records are read.
-    offsets = {**scanned, **ranges_of(found.slices, wanted)}
+    is_limited = found.is_event_time or "warm-up" in request.options
+    offsets = {**scanned, **(ranges_of(found.slices, wanted) if is_limited else {})}
     has_any = any(begin < end for parts in offsets.values() for begin, end in parts.values())
     said = mode.risks(version)
+    if not found.is_event_time:
+        told = _other_time(request, found, column)
+        (said if is_limited or "lateness" not in request.options else blockers).append(told)
     if mode.is_stream and has_any:
         blockers = blockers or _column_blockers(found, column)
-        if version.stateful:
+        if version.stateful and is_limited:
             offsets, is_closed = closing_ranges(found, offsets, wanted)
             said += [] if is_closed else [open_risk(found, wanted, mode.output_mode)]
+        elif version.stateful:
+            said.append(
+                "results of windows that the measured records don't close are missing or not final"
+            )
     records = {t: sum(end - begin for begin, end in parts.values()) for t, parts in offsets.items()}
     if not has_any:
         blockers.append(
@@ -128,7 +136,7 @@ def _plan(
         "stream": mode.stream,
         "max_failing": failing.most,
     }
-    if not mode.is_stream:
+    if not mode.is_stream and is_limited:
         what["input_start"] = iso(wanted.start if column is None else wanted.input_start)
         what["input_until"] = iso(wanted.until if column is None else wanted.input_until)
     target = target_of(request, topics, what, found)
@@ -162,6 +170,25 @@ def _plan(
         options={**request.options, "scan": range_rows(scanned)},
         resources=target.resources,
         outputs=failing.outputs(target.outputs),
+    )
+
+
+def _other_time(request: PlanRequest, found: EventTimes, column: str | None) -> str:
+    """Say what follows if the time of a result isn't the event time of its records."""
+    said = f"{column} of a result isn't {found.column}, the event time of its records"
+    if warm_up := request.options.get("warm-up"):
+        return (
+            f"{said}. The run processes records with event times at most {warm_up} (--warm-up) "
+            "before and after the range. Results of other records are missing"
+        )
+    if "lateness" in request.options:
+        return (
+            f"{said}, so Headgate doesn't know which records --lateness must include. Omit "
+            "--lateness, or pass --warm-up with the largest difference between both times"
+        )
+    return (
+        f"{said}, so the run processes all measured records. To process fewer, pass --warm-up with "
+        "the largest difference between both times"
     )
 
 

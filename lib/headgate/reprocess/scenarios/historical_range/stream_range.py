@@ -8,7 +8,7 @@ from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenarios.historical_range.time_range import TimeRange
 from headgate.reprocess.scenarios.shared.processed_records import Ranges
-from headgate.text.times import from_milliseconds, iso, milliseconds
+from headgate.text.times import from_milliseconds, iso, later, milliseconds
 
 
 def limit_blockers(version: Version) -> list[str]:
@@ -55,7 +55,7 @@ def open_risk(found: EventTimes, wanted: TimeRange, output_mode: str) -> str:
     for one in found.slices:
         if one.last is not None:
             newest[one.topic] = max(newest.get(one.topic, one.last), one.last)
-    needed = iso(wanted.input_until + timedelta(milliseconds=found.delay_ms))
+    needed = iso(later(wanted.input_until, timedelta(milliseconds=found.delay_ms)))
     what = "are missing" if output_mode == "append" else "are not final"
     if not newest:
         return (

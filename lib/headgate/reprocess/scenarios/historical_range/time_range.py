@@ -12,7 +12,7 @@ from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.processed_records import Ranges
 from headgate.text.numbers import name_list
-from headgate.text.times import duration, iso, milliseconds, moment
+from headgate.text.times import duration, earlier, iso, later, milliseconds, moment
 
 # Their results depend on records before or after the range, by how much only their owner knows.
 _NEED_WARM_UP = frozenset(
@@ -63,15 +63,12 @@ def read_range(request: PlanRequest, operators: Iterable[StatefulOperator]) -> T
     warm_up = duration(given, option="warm-up") if given else timedelta()
     # A window that begins right before the end holds records up to its own end.
     size = max((o.window.size_us or 0 for o in operators if o.window), default=0)
-    try:
-        return TimeRange(
-            start=start,
-            until=until,
-            input_start=start - warm_up,
-            input_until=until + timedelta(microseconds=size) + warm_up,
-        )
-    except OverflowError:
-        raise ScenarioError(f"--warm-up: {given!r} is too long. Use a shorter duration") from None
+    return TimeRange(
+        start=start,
+        until=until,
+        input_start=earlier(start, warm_up),
+        input_until=later(until, timedelta(microseconds=size) + warm_up),
+    )
 
 
 def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
@@ -110,6 +107,7 @@ def result_filter(
     window = operators[0].window if len(operators) == 1 else None
     if (
         window is not None
+        and window.column == operators[0].watermark_column
         and window.size_us
         and window.size_us == (window.slide_us or window.size_us)
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import PurePosixPath
 
 from headgate.errors import ScenarioError
@@ -12,13 +12,11 @@ from headgate.model.version import OperatorKind, Source, Version
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.text.numbers import name_list
-from headgate.text.times import duration
+from headgate.text.times import duration, earlier, later
 
 Ranges = dict[str, dict[str, tuple[int, int]]]
 """The first offset and the one after the last, by topic and partition."""
 
-# Kafka's times are milliseconds since then, and none is negative.
-_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 # A batch gives what the engine gives once all records are there; of the others it doesn't.
 _SAME_IN_BATCHES = frozenset(
     {
@@ -202,15 +200,10 @@ def whole_topics(topics: Mapping[str, Topic]) -> Ranges:
 def arrival(start: datetime, until: datetime, lateness: str) -> tuple[datetime, datetime]:
     """Return between which times records of `[start, until)` arrived that are at most so late.
 
-    ScenarioError for a --lateness that is no duration, or too long.
+    ScenarioError for a --lateness that is no duration.
     """
     late = duration(lateness, option="lateness")
-    try:
-        return max(start - late, _FIRST), until + late
-    except OverflowError:
-        raise ScenarioError(
-            f"--lateness: {lateness!r} is too long. Use a shorter duration"
-        ) from None
+    return earlier(start, late), later(until, late)
 
 
 def range_rows(ranges: Ranges) -> list[str]:

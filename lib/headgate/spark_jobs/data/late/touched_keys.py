@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.spark_reflection import companion, elements
+from headgate.spark_jobs.spark_reflection import companion, elements, id_of, kind_of
 
 # They give each row of their input once, or leave it out by a condition.
 _PASSES = frozenset(
@@ -115,7 +115,7 @@ def same_key(columns: Sequence[str]) -> Any:
 def check_keys(rows: Any, columns: Sequence[str]) -> list[str]:
     """Return what has to be assumed; CaptureError if results don't belong to these keys."""
     plan = _analyzed(rows)
-    outputs = {str(a.name()): _id(a) for a in elements(plan.output())}
+    outputs = {str(a.name()): id_of(a) for a in elements(plan.output())}
     assumed: list[str] = []
     for column in columns:
         _trace(plan, frozenset({outputs[column]}), column, assumed)
@@ -128,23 +128,23 @@ def has_window(rows: Any, columns: Sequence[str]) -> bool:
     A day made of the start of an hour isn't: it has results of other windows, too.
     """
     plan = _analyzed(rows)
-    outputs = {str(a.name()): _id(a) for a in elements(plan.output())}
+    outputs = {str(a.name()): id_of(a) for a in elements(plan.output())}
     return any(_is_window(plan, outputs[column]) for column in columns)
 
 
 def _is_window(node: Any, wanted: int) -> bool:
-    kind, children = _kind(node), elements(node.children())
+    kind, children = kind_of(node), elements(node.children())
     if kind not in ("Project", "Aggregate"):
         return len(children) == 1 and _is_window(children[0], wanted)
     entries = node.projectList() if kind == "Project" else node.aggregateExpressions()
-    entry = next((e for e in elements(entries) if _id(e) == wanted), None)
-    if entry is not None and _kind(entry) == "Alias":
+    entry = next((e for e in elements(entries) if id_of(e) == wanted), None)
+    if entry is not None and kind_of(entry) == "Alias":
         entry = entry.child()
-        entry = entry.child() if _kind(entry) == "GetStructField" else entry
-    if entry is None or _kind(entry) != "AttributeReference":
+        entry = entry.child() if kind_of(entry) == "GetStructField" else entry
+    if entry is None or kind_of(entry) != "AttributeReference":
         return False
     is_marked = bool(entry.metadata().contains(_WINDOW))
-    return is_marked if kind == "Aggregate" else _is_window(children[0], _id(entry))
+    return is_marked if kind == "Aggregate" else _is_window(children[0], id_of(entry))
 
 
 def marked(rows: Any) -> Any:
@@ -154,24 +154,24 @@ def marked(rows: Any) -> Any:
 
 def joins_itself(rows: Any) -> bool:
     """Return whether both sides of a join have marked rows."""
-    joins = (n for n in _nodes(_analyzed(rows)) if _kind(n) == "Join")
+    joins = (n for n in _nodes(_analyzed(rows)) if kind_of(n) == "Join")
     return any(all(map(_is_marked, elements(join.children()))) for join in joins)
 
 
 def _is_marked(node: Any) -> bool:
     return any(
-        _kind(n) == "SubqueryAlias" and str(n.identifier().name()) == _MARK for n in _nodes(node)
+        kind_of(n) == "SubqueryAlias" and str(n.identifier().name()) == _MARK for n in _nodes(node)
     )
 
 
 def _trace(node: Any, ids: frozenset[int], column: str, assumed: list[str]) -> None:
     """Follow the attributes that a column is made of down to the sources."""
-    kind = _kind(node)
+    kind = kind_of(node)
     if kind == "Aggregate":
         ids = _grouped(node, ids, column)
     elif kind == "Project":
         ids = _made_of(elements(node.projectList()), ids)
-    elif kind == "Deduplicate" and not {_id(k) for k in elements(node.keys())} & ids:
+    elif kind == "Deduplicate" and not {id_of(k) for k in elements(node.keys())} & ids:
         names = ", ".join(str(k.name()) for k in elements(node.keys()))
         assumed.append(f"records with the same {names} have the same {column}")
     elif kind == "Union":
@@ -183,7 +183,7 @@ def _trace(node: Any, ids: frozenset[int], column: str, assumed: list[str]) -> N
 
 def _grouped(node: Any, ids: frozenset[int], column: str) -> frozenset[int]:
     """Return the attributes that an aggregation's key columns are made of."""
-    entries = {_id(e): e for e in elements(node.aggregateExpressions())}
+    entries = {id_of(e): e for e in elements(node.aggregateExpressions())}
     for attribute in ids & entries.keys():
         if _has_aggregate(entries[attribute]):
             raise CaptureError(
@@ -211,20 +211,20 @@ def _is_session(entry: Any) -> bool:
 def _made_of(entries: Sequence[Any], ids: frozenset[int]) -> frozenset[int]:
     found: set[int] = set()
     for entry in entries:
-        if _id(entry) not in ids:
+        if id_of(entry) not in ids:
             continue
-        if _kind(entry) == "AttributeReference":
-            found.add(_id(entry))
+        if kind_of(entry) == "AttributeReference":
+            found.add(id_of(entry))
         else:
-            found |= {_id(a) for a in elements(entry.references().toSeq())}
+            found |= {id_of(a) for a in elements(entry.references().toSeq())}
     return frozenset(found)
 
 
 def _trace_union(node: Any, ids: frozenset[int], column: str, assumed: list[str]) -> None:
     """Follow a column into each part of a union, by its position."""
-    outputs = [_id(a) for a in elements(node.output())]
+    outputs = [id_of(a) for a in elements(node.output())]
     for child in elements(node.children()):
-        of_child = [_id(a) for a in elements(child.output())]
+        of_child = [id_of(a) for a in elements(child.output())]
         mapped = frozenset(of_child[n] for n, one in enumerate(outputs) if one in ids)
         _trace(child, mapped, column, assumed)
 
@@ -241,11 +241,11 @@ def _without_conditions(rows: Any) -> Any:
 
 
 def _rebuilt(node: Any, jvm: Any) -> Any:
-    if not any(_kind(n) == "Aggregate" for n in _nodes(node)):
+    if not any(kind_of(n) == "Aggregate" for n in _nodes(node)):
         return node
-    kind = _kind(node)
+    kind = kind_of(node)
     is_lowest = kind == "Aggregate" and not any(
-        _kind(n) == "Aggregate" for child in elements(node.children()) for n in _nodes(child)
+        kind_of(n) == "Aggregate" for child in elements(node.children()) for n in _nodes(child)
     )
     if is_lowest:
         return node
@@ -272,16 +272,8 @@ def _nodes(node: Any) -> list[Any]:
 
 
 def _has_aggregate(expression: Any) -> bool:
-    return any("Aggregat" in _kind(n) or _kind(n) == "PythonUDAF" for n in _nodes(expression))
+    return any("Aggregat" in kind_of(n) or kind_of(n) == "PythonUDAF" for n in _nodes(expression))
 
 
 def _outputs(node: Any) -> frozenset[int]:
-    return frozenset(_id(a) for a in elements(node.output()))
-
-
-def _id(named: Any) -> int:
-    return int(named.exprId().id())
-
-
-def _kind(node: Any) -> str:
-    return str(node.getClass().getSimpleName())
+    return frozenset(id_of(a) for a in elements(node.output()))
