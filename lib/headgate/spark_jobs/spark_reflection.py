@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 
@@ -64,6 +65,14 @@ def option(scala_option: Any) -> Any:
 def companion(jvm: Any, name: str) -> Any:
     """Return the instance behind a Scala `object` of that full name."""
     return getattr(getattr(jvm, f"{name}$"), "MODULE$")
+
+
+def literal_path(path: str) -> str:
+    """Return a path as Spark's readers take it: to them, `[a,b]`, `{a,b}`, `*` and `?` are a glob.
+
+    The option `basePath` and writers take it as it is.
+    """
+    return re.sub(r"([{}\[\]*?\\])", r"\\\1", path)
 
 
 def streaming_sources(analyzed: Any) -> list[dict[str, Any]]:

@@ -57,6 +57,24 @@ def test_csv_has_a_header_unless_the_keys_are_spark_s_own_names(read, tmp_path):
     assert read(f"{tmp_path}/c.txt.gz")[:2] == ([("one",), ("two",)], ["value"])
 
 
+def test_codes_keep_their_zeros(spark, read, tmp_path):
+    (tmp_path / "a.csv").write_text("id,zip,n\n1,02134,5\n2,94103,-7\n")
+    assert read(f"{tmp_path}/a.csv")[0] == [("1", "02134", "5"), ("2", "94103", "-7")]
+    path = str(tmp_path / "out")
+    spark.sql("SELECT 1 AS id, '007' AS code, 3 AS day").write.partitionBy("code", "day").parquet(
+        path
+    )
+    assert read(path)[:2] == ([("1", "007", "3")], ["id", "code", "day"])
+
+
+def test_a_path_is_no_pattern(spark, read, tmp_path):
+    for name in ("[a,b] {x}", "b?", "bc"):
+        path = tmp_path / name
+        spark.sql(f"SELECT '{name}' AS id").write.parquet(str(path))
+    assert read(f"{tmp_path}/[a,b] {{x}}")[0] == [("[a,b] {x}",)]
+    assert read(f"{tmp_path}/b?")[0] == [("b?",)]
+
+
 def test_only_committed_files_of_the_file_sink_are_read(spark, read, tmp_path):
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir()

@@ -13,11 +13,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from headgate.errors import OutputError, UnreachableError
 from headgate.spark_jobs.data.output_address import FileOutput, TableOutput, TopicOutput
 from headgate.spark_jobs.data.read_topic import read_topic
 from headgate.spark_jobs.engine_error import causes, java_error, refusal_of
+from headgate.spark_jobs.spark_reflection import literal_path
 
 # Names the variable of the environment with settings, so that no command line has them.
 CONNECTIONS = "HEADGATE_CONNECTIONS"
@@ -35,6 +37,9 @@ _ENDINGS = {
     "log": "text",
 }
 _UNNAMED = re.compile(r"_c\d+")
+# As a number, such a text would lose its zeros.
+_CODE = re.compile(r"^[+-]?0[0-9]")
+_GUESSED = ("int", "bigint", "double")
 _PACKED = ("gz", "bz2", "zst", "zstd", "snappy", "lz4", "deflate")
 # A driver that reads a whole table into memory, as PostgreSQL's does by default, fails on a large
 # one: this many rows at a time.
@@ -141,7 +146,7 @@ def _files(spark: Any, path: str, keys: Sequence[str]) -> Output:
     if not files.exists():
         raise OutputError(f"{path} not found. Check the path")
     if files.exists(DELTA_LOG):
-        return Output(_loaded(spark.read.format("delta"), path))
+        return Output(_loaded(spark.read.format("delta"), path, is_delta=True))
     first = files.first()
     if first is None:
         return Output(None, (f"{path} has no data files, so it counts as empty.",))
@@ -149,6 +154,7 @@ def _files(spark: Any, path: str, keys: Sequence[str]) -> Output:
     reader = spark.read.format(format).options(**options)
     try:
         rows = _loaded(reader, path)
+        rows = _with_text(rows, reader, path, format)
     except OutputError as error:
         if files.exists(SINK_LOG) and "UNABLE_TO_INFER_SCHEMA" in str(error):
             return Output(None, (f"{path} has no committed files, so it counts as empty.",))
@@ -158,9 +164,42 @@ def _files(spark: Any, path: str, keys: Sequence[str]) -> Output:
     return Output(rows, is_costly=format in ("json", "csv"))
 
 
-def _loaded(reader: Any, path: str) -> Any:
+def _with_text(rows: Any, reader: Any, path: str, format: str) -> Any:
+    """Return the rows, with text in columns whose numbers Spark guessed from texts such as `007`.
+
+    As numbers, they would be equal to `7`. Spark guesses types of CSV, and of the names of folders.
+    """
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    numbers = {n for n, kind in rows.dtypes if kind in _GUESSED or kind.startswith("decimal")}
+    codes = {
+        unquote(name)
+        for file in rows.inputFiles()
+        for name, _, value in (part.partition("=") for part in urlsplit(file).path.split("/"))
+        if _CODE.match(unquote(value))
+    }
+    if format == "csv" and (guessed := sorted(numbers - codes)):
+        text = _loaded(reader.option("inferSchema", "false"), path)
+        asked = (f.max(f.col(_quoted(n)).rlike(_CODE.pattern)) for n in guessed)
+        found = text.select(*(_quoted(n) for n in guessed)).agg(*asked).first()
+        codes |= {n for n, is_code in zip(guessed, found, strict=True) if is_code}
+    if not codes & numbers:
+        return rows
+    schema = StructType([
+        StructField(c.name, StringType() if c.name in codes & numbers else c.dataType)
+        for c in rows.schema
+    ])  # fmt: skip
+    return _loaded(reader.schema(schema), path)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _loaded(reader: Any, path: str, *, is_delta: bool = False) -> Any:
     try:
-        return reader.load(path)
+        return reader.load(path if is_delta else literal_path(path))
     except Exception as error:
         if "data source: delta" in str(error):
             raise OutputError(

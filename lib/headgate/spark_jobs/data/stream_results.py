@@ -51,11 +51,13 @@ class StreamResults:
         from pyspark.sql import functions as f
         from pyspark.sql.types import LongType, StructType
 
+        from headgate.spark_jobs.spark_reflection import literal_path
+
         spark, schema = like.sparkSession, like.schema
         if not any(self._folder.glob(f"{_BATCH}=*/{_SUCCESS}")):
             return spark.createDataFrame([], schema)
         more = StructType(schema.fields).add(_ROW, LongType()).add(_BATCH, LongType())
-        rows = spark.read.schema(more).parquet(str(self._folder))
+        rows = spark.read.schema(more).parquet(literal_path(str(self._folder)))
         if keys:
             rows = _last(rows, keys)
         if ordered_by in like.columns:

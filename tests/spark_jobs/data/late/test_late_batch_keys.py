@@ -393,7 +393,8 @@ def test_files_without_touched_days_are_not_read(spark, tmp_path):
 
 def test_only_touched_partitions_are_rewritten(spark, tmp_path):
     old = [(c, f"{d:02}", d) for c in ("a", "b c", "7") for d in range(1, 4)]
-    folder, new = tmp_path / "totals", tmp_path / "new"
+    # To Spark's readers, brackets are a pattern of paths.
+    folder, new = tmp_path / "[a,b] {x}" / "totals", tmp_path / "[a,b] {x}" / "new"
     spark.createDataFrame(old, RESULT).coalesce(1).write.partitionBy("city").parquet(str(folder))
     results = spark.createDataFrame([("b c", "02", 50), ("d", "09", 60)], RESULT)
     target = TargetFolder("parquet", folder)

@@ -254,7 +254,12 @@ def _read_files(input_rows: Any, files: str) -> Any:
             f"--late-files: {path} has no column {missing[0]}. Late records need the columns "
             f"{', '.join(_NEEDED)}. The files have: {', '.join(rows.columns) or 'no columns'}"
         )
-    there = set(rows.columns)
+    there = dict(rows.dtypes)
+    if there["timestamp"] in ("bigint", "double"):
+        raise CaptureError(
+            f"--late-files: column timestamp of {path} is {there['timestamp']}, so its unit is "
+            "unknown. Write timestamps as text such as 2026-04-01T10:00:00Z"
+        )
     return rows.select(
         *(
             (f.col(n) if n in there else f.lit(None)).cast(kind).alias(n)

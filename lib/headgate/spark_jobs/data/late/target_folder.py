@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.late.touched_keys import same_key
+from headgate.spark_jobs.spark_reflection import literal_path
 
 FORMATS = ("parquet", "orc", "json")
 # They keep the lowest and highest values of the columns. JSON would be read faster, too, but wrong
@@ -53,10 +54,12 @@ class TargetFolder:
         reader = like.sparkSession.read.format(self.format).schema(like.schema)
         reader = reader.option("mode", "FAILFAST")
         if files is None:
-            return reader.load(str(self.path))
+            return reader.load(literal_path(str(self.path)))
         if not files:
             return like.where("false")
-        return reader.option("basePath", str(self.path)).load([_uri(file) for file in files])
+        return reader.option("basePath", str(self.path)).load(
+            [_uri(literal_path(f)) for f in files]
+        )
 
     def check(self, like: Any) -> None:
         """CaptureError if a result wouldn't fit between the rows that are there."""
@@ -68,7 +71,7 @@ class TargetFolder:
         reader = like.sparkSession.read.format(self.format).option("mode", "FAILFAST")
         # Columns that only some of the files have would be lost, too.
         reader = reader.option("mergeSchema", "true")
-        there = dict(reader.load(str(self.path)).dtypes)
+        there = dict(reader.load(literal_path(str(self.path))).dtypes)
         wanted = dict(like.dtypes)
         if there.keys() != wanted.keys():
             raise CaptureError(
