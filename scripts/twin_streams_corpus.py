@@ -49,7 +49,7 @@ from headgate.usecases.rehearsal.twin_kafka_streams import (
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
 RECORDER = CASES / "streams_fresh" / "recorder"
-PULLS = tuple(f"streams_pulls{n}" for n in ("", "_later", "_third", "_fourth", "_fifth"))
+PULLS = tuple(f"streams_pulls{n}" for n in ("", "_later", "_third", "_fourth", "_fifth", "_sixth"))
 GROUPS = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
 _STRINGS = "org.apache.kafka.common.serialization.Serdes$StringSerde"
 _SERDES = {"default.key.serde": _STRINGS, "default.value.serde": _STRINGS}
