@@ -3,7 +3,8 @@
 Those of Cases.java are kept in tests/cases/streams_fresh, those of MoreCases.java in streams_more,
 those of PullCases.java in streams_pulls, those of KindCases.java in streams_kinds, those of
 LaterCases.java in streams_pulls_later, those of ThirdCases.java in streams_pulls_third, those of
-FourthCases.java in streams_pulls_fourth, those of FifthCases.java in streams_pulls_fifth.
+FourthCases.java in streams_pulls_fourth, those of FifthCases.java in streams_pulls_fifth, those of
+SixthCases.java in streams_pulls_sixth.
 
 usage: record_upgrades.py FOLDER [NAME...]
 

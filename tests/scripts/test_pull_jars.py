@@ -23,6 +23,7 @@ GROUPS = {
     "streams_pulls_third": "ThirdCases.java",
     "streams_pulls_fourth": "FourthCases.java",
     "streams_pulls_fifth": "FifthCases.java",
+    "streams_pulls_sixth": "SixthCases.java",
 }
 
 

@@ -356,6 +356,7 @@ public final class Recorder {
         ThirdCases.load();
         FourthCases.load();
         FifthCases.load();
+        SixthCases.load();
         List<Future<?>> all = new ArrayList<>();
         for (Case c : Cases.ALL) {
             if (!wanted.isEmpty() && !wanted.contains(c.name)) continue;

@@ -21,6 +21,7 @@ public final class Rehearsal {
         ThirdCases.load();
         FourthCases.load();
         FifthCases.load();
+        SixthCases.load();
     }
 
     static Case named(String name) {
