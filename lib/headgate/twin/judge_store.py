@@ -109,7 +109,8 @@ class _Pair:
         if output_of(run.resumed, run) != output_of(run.own, run):
             return None
         later = run.state_resumed.get(self.store, Store()).rows
-        touched = sum(later.get(k) != self.before.rows[k] for k in found.different)
+        # A key that was only evicted shows nothing.
+        touched = sum(k in later and later[k] != self.before.rows[k] for k in found.different)
         if touched < _TOUCHED:
             return None
         return Said(
