@@ -35,6 +35,9 @@ class Partition:
 class Topic:
     """A topic with its partitions. `retention_ms` is -1 for no limit, None if unknown.
 
+    `timestamp_type` is its `message.timestamp.type`: with `LogAppendTime`, the broker sets each
+    record's timestamp to the time of writing.
+
     `settings` are all settings in force, `own_settings` those that are set on the topic itself.
     Both are stored only for topics that look like internal topics of Kafka Streams. `bytes` is the
     size on disk of one replica, None if the log directories weren't read.
@@ -47,6 +50,7 @@ class Topic:
     retention_ms: int | None = None
     retention_bytes: int | None = None
     cleanup_policy: str | None = None
+    timestamp_type: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     own_settings: dict[str, str] = field(default_factory=dict)
     bytes: int | None = None

@@ -252,6 +252,7 @@ def _topic(
         retention_ms=_whole(config, "retention.ms"),
         retention_bytes=_whole(config, "retention.bytes"),
         cleanup_policy=_word(config, "cleanup.policy"),
+        timestamp_type=_word(config, "message.timestamp.type"),
         settings={k: said[k] for k in KEPT if k in said},
         own_settings={k: v for k, v in said.items() if config[k].source == OF_THE_TOPIC},
     )

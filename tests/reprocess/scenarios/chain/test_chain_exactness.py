@@ -54,9 +54,11 @@ def application(reads, writes, *stores):
     return Version(engine=STREAMS, streams=facts, topology=Topology(nodes=nodes))
 
 
-def topic(name, begin=0, policy="delete"):
+def topic(name, begin=0, policy="delete", times="CreateTime"):
     part = Partition(number=0, begin=begin, end=10)
-    return Topic(name=name, id=f"id-{name}", partitions=(part,), cleanup_policy=policy)
+    return Topic(
+        name=name, id=f"id-{name}", partitions=(part,), cleanup_policy=policy, timestamp_type=times
+    )
 
 
 def _of(at, name):
@@ -263,6 +265,32 @@ def test_a_first_pipeline_with_older_unread_records_is_not_moved_to_the_moment()
     behind = replace(paper, at={"first": 6}).plan(at=NOON)
     assert said(behind, f"first: unread records from before {NOON} in a[0] would be lost")
     assert not behind.can_apply
+
+
+def test_unread_results_that_may_be_older_than_the_target_time_are_counted():
+    """The boundary in b is approximate: which of the 4 unread records are rewritten is open."""
+    paper = Paper(first={"a": 7, "b": 5}, at={"bill": 6})
+    plan = paper.plan(at=NOON)
+    assert plan.can_apply, plan.blockers
+    assert said(plan, "bill: the run skips 4 unread records of b", "are lost")
+    assert said(plan, "up to 5 records of b count as replaced", "reprocesses up to 3 records")
+    same = Paper(first={"a": 5, "b": 5}).plan(at=NOON)
+    assert not said(same, "unread record") and not said(same, "count as replaced")
+
+
+def test_times_of_writing_do_not_say_which_unread_results_are_older():
+    """After a backfill, all of b is newer than the target time, a time of a."""
+    paper = Paper(first={"a": 7, "b": 0}, at={"bill": 4})
+    paper.logs["b"] = topic("b", times="LogAppendTime")
+    plan = paper.plan(at=NOON)
+    (blocker,) = plan.blockers
+    assert blocker.startswith("bill: the run would skip 6 unread records of b, and lose those")
+    assert said(plan, "topic b has message.timestamp.type=LogAppendTime", "lack them")
+    assert moves(paper.plan(at=NOON, choose=["bill=rewind"]), "bill") == {("b", 0): 0}
+    assert paper.plan(at=NOON, exclude=["bill"]).can_apply
+    assert paper.plan().can_apply, "all of b is rewritten"
+    read = replace(paper, at={}).plan(at=NOON)
+    assert read.can_apply, "what was read isn't lost"
 
 
 def test_a_reset_names_writers_that_may_be_restarted():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
@@ -40,6 +42,9 @@ class Paper(FlatPorts):
     def pipelines(self):
         return (QUERY,)
 
+    def registered(self, name):
+        return replace(QUERY, name=name)
+
     def place(self, location):
         return location
 
@@ -54,9 +59,9 @@ class Paper(FlatPorts):
         return dict.fromkeys(parts, self.begin)
 
 
-def moved(paper, choice=Choice.SKIP):
+def moved(paper, choice=Choice.SKIP, cuts=CUTS):
     return move_downstream(
-        PlanRequest(scenario="chain", pipeline=QUERY, inspector=paper), MEMBER, CUTS, choice
+        PlanRequest(scenario="chain", pipeline=QUERY, inspector=paper), MEMBER, cuts, choice
     )
 
 
@@ -67,6 +72,16 @@ def test_a_partition_that_no_batch_has_blocks_the_skip():
     assert blocker.startswith("the last batch has no offset for b[1], so Spark would read")
     step = next(s for s in moved(Paper(1)).plan.steps if s.action == "skip_replaced_input")
     assert step.topics == {"b": {"id": "id-b", "partitions": 1}}
+
+
+def test_a_query_writes_at_other_times_than_those_of_its_input():
+    cut = Cut(at=1000, writer="first", is_exact=False)
+    approximate = moved(Paper(1), cuts={"b": cut})
+    assert approximate.blockers == ()
+    assert any("skips 1 unread record of b" in risk for risk in approximate.risks)
+    (blocker,) = moved(Paper(1), cuts={"b": replace(cut, is_target=True)}).blockers
+    assert "Spark writes b, so their timestamps are the times of writing" in blocker
+    assert moved(Paper(1)).risks == ()
 
 
 def test_skipped_records_are_not_counted_as_reprocessed():

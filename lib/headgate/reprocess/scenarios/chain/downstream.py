@@ -25,9 +25,9 @@ from headgate.reprocess.scenarios.chain.moves import (
     Move,
     built,
     candidates,
+    incomparable,
     is_all,
     newest_within,
-    partly_rewritten,
     request_for,
     rewind_plan,
     writers_of,
@@ -54,7 +54,7 @@ from headgate.reprocess.steps.offsets.skip_replaced import (
 from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
-from headgate.text.numbers import plural
+from headgate.text.numbers import name_list, plural
 
 Replacements = Mapping[TopicPart, Replaced]
 
@@ -109,19 +109,43 @@ def _passed_on(member: Member, cuts: Cuts) -> Cut | None:
     if not member.writes:
         return None
     at = min(c.at for c in cuts.values())
-    return Cut(at=at, writer=member.name, is_exact=is_all(cuts))
+    is_target = any(c.is_target for c in cuts.values())
+    return Cut(at=at, writer=member.name, is_exact=is_all(cuts), is_target=is_target)
 
 
-def _lost(cuts: Cuts, replaced: Replacements, at: Mapping[TopicPart, int]) -> Iterator[str]:
+def _unread(replaced: Replacements, at: Mapping[TopicPart, int]) -> dict[str, int]:
+    """Return by topic how many unread records a skip passes over."""
+    found: dict[str, int] = {}
+    for (topic, number), end in skipped_to(replaced, at).items():
+        found[topic] = found.get(topic, 0) + max(end - at[topic, number], 0)
+    return {topic: count for topic, count in sorted(found.items()) if count}
+
+
+def _lost(cuts: Cuts, unread: Mapping[str, int]) -> Iterator[str]:
     """Say what is lost of unread records that are skipped, but maybe not rewritten."""
-    names = partly_rewritten(cuts)
-    to = skipped_to(replaced, at)
-    unread = sum(max(end - at[part], 0) for part, end in to.items())
-    if names is not None and unread:
+    found = [topic for topic in unread if not cuts[topic].is_exact]
+    if found:
+        count = sum(unread[topic] for topic in found)
         yield (
-            f"the run skips {plural(unread, 'unread record')} of {names}. Unread records that "
-            "aren't rewritten are lost. Let the pipeline read all unread records before the run"
+            f"the run skips {plural(count, 'unread record')} of {name_list(found)}. Unread records "
+            "that aren't rewritten are lost. Let the pipeline read all unread records before the "
+            "run"
         )
+
+
+def _untold(
+    request: PlanRequest, member: Member, cuts: Cuts, unread: Mapping[str, int]
+) -> Iterator[str]:
+    """Refuse a skip of unread records whose timestamps don't say which of them are rewritten."""
+    for topic, why in incomparable(request.inspector, cuts).items():
+        if topic in unread:
+            yield (
+                f"the run would skip {plural(unread[topic], 'unread record')} of {topic}, and lose "
+                f"those that it doesn't rewrite. Headgate can't distinguish them: {why}, so "
+                "their timestamps are the times of writing, and the target time is a time of the "
+                f"input. Let {member.name} read all unread records, then plan again. Or pass "
+                f"--choose {member.name}=nothing"
+            )
 
 
 def _since(cuts: Cuts) -> dict[str, int]:
@@ -142,6 +166,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     replaced = replaced_in(request.inspector, since)
     at = positions(replaced, commits)
     behind = left_behind(member.name, unread_before(replaced, at))
+    unread = _unread(replaced, at)
     state = () if member.is_stateless else (_counts_twice(f"--choose {member.name}=reset"),)
     return Move(
         member=member,
@@ -150,7 +175,8 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *state, *_lost(cuts, replaced, at)),
+        risks=(*behind, *state, *_lost(cuts, unread)),
+        blockers=tuple(_untold(request, member, cuts, unread)),
     )
 
 
@@ -229,6 +255,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     replaced = replaced_in(request.inspector, _since(cuts))
     unknown = [part for part, r in sorted(replaced.items()) if part not in at and r.begin < r.end]
     behind = left_behind(member.name, unread_before(replaced, at))
+    unread = _unread(replaced, at)
     instead = f"--choose {member.name}=rewind or --choose {member.name}=reset"
     state = () if member.is_stateless else (_counts_twice(instead),)
     plan = _plan(request, member, found, cuts, (stop, skip, start_or_ask(stop)))
@@ -239,8 +266,11 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *state, *_lost(cuts, replaced, at)),
-        blockers=(unknown_partitions(unknown),) if unknown else (),
+        risks=(*behind, *state, *_lost(cuts, unread)),
+        blockers=(
+            *((unknown_partitions(unknown),) if unknown else ()),
+            *_untold(request, member, cuts, unread),
+        ),
     )
 
 

@@ -145,7 +145,8 @@ def cut_of(plan: Plan, member: Member, next_ms: int | None, at: int) -> Cut | No
     recorded = [s for s in plan.steps if isinstance(s, RecordOutput)]
     if recorded:
         return Cut(at=recorded[0].since, writer=member.name, is_exact=True)
-    return Cut(at=next_ms or at, writer=member.name, is_exact=next_ms is not None)
+    is_told = next_ms is not None
+    return Cut(at=next_ms or at, writer=member.name, is_exact=is_told, is_target=not is_told)
 
 
 def _offsets_at(request: PlanRequest, member: Member, at: int) -> dict[TopicPart, int]:
@@ -172,7 +173,11 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
                 "rewrites the results of this and all later records."
             ),
         ),
-        out=Cut(at=at, writer=member.name, is_exact=False) if member.writes else None,
+        out=(
+            Cut(at=at, writer=member.name, is_exact=False, is_target=True)
+            if member.writes
+            else None
+        ),
         is_exact=member.is_stateless,
         risks=tuple(_state_risks(member)),
         blockers=tuple(_unread(request, member, at)),

@@ -12,14 +12,15 @@ from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
-from headgate.reprocess.scenarios.chain.moves import Move
+from headgate.reprocess.scenarios.chain.moves import Cuts, Move, incomparable
 from headgate.reprocess.scenarios.shared.output_statements import EXTERNAL
 from headgate.reprocess.scenarios.shared.pipeline_links import Links, Order, unregistered
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.offsets.skip_replaced import replaced_in
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 from headgate.text.times import from_milliseconds, iso
 
 _OPTIONS = {"--at", "--to-earliest", "--exclude", "--choose"}
@@ -177,7 +178,7 @@ def _own_risks(
     request: PlanRequest, links: Links, chain: Order, moves: tuple[Move, ...]
 ) -> Iterator[str]:
     for move in moves:
-        yield from _boundary(move)
+        yield from _boundary(request, move)
         yield from _effects(request, move)
     written = {t for m in moves if m.out is not None for t in m.member.writes}
     for topic, groups in unregistered(request.inspector, links, written).items():
@@ -208,7 +209,7 @@ def _effects(request: PlanRequest, move: Move) -> Iterator[str]:
         yield EXTERNAL.format(name=pipeline.name)
 
 
-def _boundary(move: Move) -> Iterator[str]:
+def _boundary(request: PlanRequest, move: Move) -> Iterator[str]:
     """Say where the boundary in an output comes from, and how exact it is."""
     if move.out is None or move.out.at == 0 or move.choice is Choice.NOTHING:
         return
@@ -219,8 +220,32 @@ def _boundary(move: Move) -> Iterator[str]:
             f"missing or counts twice if the clocks of all machines agree and only "
             f"{move.member.name} writes to {topics}"
         )
-    else:
-        yield (
-            f"records in {topics} with a timestamp from {at} on are replaced. This time is "
-            "approximate: records around it can be missing or count twice"
+        return
+    cuts = dict.fromkeys(sorted(move.member.writes), move.out)
+    others = incomparable(request.inspector, cuts)
+    if others:
+        about = (
+            f"This time is a time of the input, but {name_list(others.values())}, so these "
+            "timestamps are the times of writing. Results of older records that were written "
+            "after this time aren't rewritten: downstream pipelines that replace them lack them"
         )
+    else:
+        about = "This time is approximate: records around it can be missing or count twice"
+    yield f"records in {topics} with a timestamp from {at} on are replaced. {about}"
+    if move.member.name == request.pipeline.name:
+        yield from _fewer(request, move, cuts)
+
+
+def _fewer(request: PlanRequest, move: Move, cuts: Cuts) -> Iterator[str]:
+    """Say it where fewer records are reprocessed than replaced: older ones may be among these."""
+    again = move.plan.impact.get("total") if move.plan else None
+    counts: dict[str, int] = {}
+    for row in replaced_in(request.inspector, {t: cut.at for t, cut in cuts.items()}).values():
+        counts[row.topic] = counts.get(row.topic, 0) + row.end - row.begin
+    for topic, count in counts.items():
+        if again is not None and count > again:
+            yield (
+                f"up to {plural(count, 'record')} of {topic} count as replaced, but "
+                f"{move.member.name} reprocesses up to {plural(again, 'record')}. If it writes at "
+                "most one result per record, the others are older results, which aren't rewritten"
+            )

@@ -8,7 +8,9 @@ from typing import Any
 
 from headgate.errors import RefusedError
 from headgate.model.restore_points import LoggedBatch, RestorePoint, skipped_after
+from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.rewind import scenario as rewind
@@ -23,11 +25,13 @@ class Cut:
     """From which time on a topic's records are replaced: `at` in Unix milliseconds, 0 for all.
 
     It is exact if it is when a batch of `writer` was planned, and no batch before it wrote later.
+    `is_target`: it is the target time, a timestamp in the input of the first pipeline.
     """
 
     at: int
     writer: str
     is_exact: bool
+    is_target: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +147,23 @@ Cuts = Mapping[str, Cut]
 def is_all(cuts: Cuts) -> bool:
     """Whether all that the topics hold is rewritten."""
     return all(cut.at == 0 and cut.is_exact for cut in cuts.values())
+
+
+def incomparable(inspector: Inspector, cuts: Cuts) -> dict[str, str]:
+    """Return the topics whose cut is a time of the input, but whose timestamps are others: why.
+
+    After a backfill, or where results lag, their older results seem to be newer than the cut.
+    """
+    found = {}
+    for name, topic in sorted(inspector.kafka.topics(cuts).items()):
+        if not cuts[name].is_target:
+            continue
+        writer = inspector.processes.registered(cuts[name].writer)
+        if topic.timestamp_type == "LogAppendTime":
+            found[name] = f"topic {name} has message.timestamp.type=LogAppendTime"
+        elif writer is not None and writer.engine is Engine.SPARK:
+            found[name] = f"Spark writes {name}"
+    return found
 
 
 def partly_rewritten(cuts: Cuts) -> str | None:

@@ -37,7 +37,12 @@ def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
             f"the new results lack the records of {partly} that aren't rewritten. Pass --at with "
             "a later time, from which the first pipeline's input still has all records"
         )
-    out = Cut(at=min(c.at for c in cuts.values()), writer=member.name, is_exact=whole)
+    out = Cut(
+        at=min(c.at for c in cuts.values()),
+        writer=member.name,
+        is_exact=whole,
+        is_target=any(c.is_target for c in cuts.values()),
+    )
     plan = built(asked, from_point.build)
     skips = f"{member.name} skips up to "
     return Move(
