@@ -9,3 +9,4 @@ def test_spark_looks_for_it_and_kafka_streams_wants_the_whole_name():
     assert match("orders", Engine.SPARK) == ("orders", "orders-out")
     assert match("orders", Engine.KAFKA_STREAMS) == ("orders",)
     assert match("[[]|(", Engine.SPARK) == ()
+    assert match(r"\Qorders-\E.*", Engine.KAFKA_STREAMS) == ("orders-out",)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Engine, Sink, Source, Version
+from headgate.text.java_patterns import java_pattern
 
 Match = Callable[[str, Engine], tuple[str, ...]]
 
@@ -26,18 +25,14 @@ def matcher(topics: Iterable[str]) -> Match:
     """Return the look-up of a source's pattern among `topics`.
 
     Spark reads each topic in whose name it finds its `subscribePattern` (`findFirstIn` in its
-    ConsumerStrategy), Kafka's own clients those whose whole name matches. Patterns are Java's;
-    one that Python does not compile matches nothing.
+    ConsumerStrategy), Kafka's own clients those whose whole name matches. A pattern that only Java
+    understands matches nothing.
     """
     names = tuple(topics)
 
     def match(pattern: str, engine: Engine) -> tuple[str, ...]:
-        try:
-            with warnings.catch_warnings():
-                # Python may read `[[` otherwise one day; that is nothing to tell.
-                warnings.simplefilter("ignore", FutureWarning)
-                compiled = re.compile(pattern)
-        except (re.error, RecursionError, OverflowError):
+        compiled = java_pattern(pattern)
+        if compiled is None:
             return ()
         matches = compiled.search if engine is Engine.SPARK else compiled.fullmatch
         return tuple(n for n in names if matches(n))

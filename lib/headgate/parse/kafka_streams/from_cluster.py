@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from headgate.parse.kafka_streams.version import (
     sources_of,
     with_topics,
 )
+from headgate.text.java_patterns import java_pattern
 
 _PROTOCOLS = {
     GroupType.STREAMS: "streams",
@@ -135,12 +135,9 @@ def _inputs(app: StreamsApplication, cluster: Cluster) -> dict[str, int]:
 
 
 def matching(pattern: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield what a pattern matches wholly; Java's patterns that Python can't compile match none."""
-    try:
-        compiled = re.compile(pattern)
-    except re.error:
-        return
-    yield from (n for n in names if compiled.fullmatch(n))
+    """Yield what a pattern matches wholly; one that only Java understands matches none."""
+    compiled = java_pattern(pattern)
+    yield from (n for n in names if compiled is not None and compiled.fullmatch(n))
 
 
 def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsApplication
+from headgate.parse.kafka_streams.from_cluster import matching
 from headgate.rules.core.report import Location, Outcome, StateEffect
 from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
@@ -212,11 +212,7 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 def _matches(c: StreamsComparison, pattern: str) -> bool:
     """Say whether the new version's evidence lists topics that the pattern matches."""
-    try:
-        return any(re.fullmatch(pattern, topic) for topic in c.new.inputs)
-    except re.error:
-        # Java knows expressions that Python doesn't.
-        return False
+    return any(matching(pattern, c.new.inputs))
 
 
 _INFORM_THE_OUTPUTS = "Inform the consumers of the old and the new output topic."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ from headgate.gateway.kafka_broker.rehearsal_broker import Wanted
 from headgate.model.cluster import Cluster, Group, GroupOffset, Topic
 from headgate.model.kafka_streams import StreamsApplication, looks_internal
 from headgate.model.kafka_streams_rehearsal import ClusterProof
+from headgate.text.java_patterns import java_pattern
 
 _KEPT = ("cleanup.policy", "retention.ms", "retention.bytes", "segment.bytes", "segment.ms")
 
@@ -161,11 +161,9 @@ def sinks(app: StreamsApplication) -> frozenset[str]:
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """Patterns are Java's; one that Python does not compile matches nothing."""
-    try:
-        return re.fullmatch(pattern, name) is not None
-    except re.error:
-        return False
+    """One that only Java understands matches nothing."""
+    compiled = java_pattern(pattern)
+    return compiled is not None and compiled.fullmatch(name) is not None
 
 
 def _read_as_a_whole(app: StreamsApplication) -> frozenset[str]:

@@ -10,6 +10,7 @@ from headgate.errors import CaptureError
 from headgate.gateway.kafka.read_records import Record
 from headgate.gateway.kafka_streams.jvm import class_files
 from headgate.model.kafka_streams import StreamsApplication, looks_internal
+from headgate.text.java_patterns import java_pattern
 from headgate.twin.class_words import words_of
 from headgate.twin.generate_records import RecordFeed, TopicRows, make_records
 from headgate.usecases.rehearsal.one_version import Side
@@ -136,8 +137,6 @@ def _matching(pattern: str) -> str:
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """Patterns are Java's; one that Python does not compile matches nothing."""
-    try:
-        return re.fullmatch(pattern, name) is not None
-    except re.error:
-        return False
+    """One that only Java understands matches nothing."""
+    compiled = java_pattern(pattern)
+    return compiled is not None and compiled.fullmatch(name) is not None

@@ -149,6 +149,14 @@ def test_a_forgotten_input_is_a_risk():
     assert any("has input topics that aren't selected: in2" in risk for risk in plan.risks)
 
 
+@pytest.mark.parametrize("pattern", [r"\Qin\E.*", r"in\p{IsLatin}*"])
+def test_the_output_is_not_reset_with_a_pattern_of_java(pattern):
+    plan = scratch(facts=replace(FACTS, sources=(StreamsSource(processor="s", pattern=pattern),)))
+    assert list(step(plan, "reset_offsets")["topics"]) == ["in"]
+    unclear = [r for r in plan.risks if "shop reads topics by" in r]
+    assert bool(unclear) is ("IsLatin" in pattern)
+
+
 @pytest.mark.parametrize(
     ("now", "options", "sentence"),
     [

@@ -15,7 +15,6 @@ both protocols.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -26,6 +25,7 @@ from headgate.model.kafka_streams import (
     StreamsProcessor,
     StreamsSource,
 )
+from headgate.text.java_patterns import java_pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +139,8 @@ def _sizes(facts: StreamsApplication, parts: set[int], fixed: Container[str]) ->
 
 
 def _matches(pattern: str | None, topic: str) -> bool:
-    try:
-        return pattern is not None and re.fullmatch(pattern, topic) is not None
-    except re.error:
-        # Java's syntax knows more than Python's: it may well read the topic.
-        return True
+    if pattern is None:
+        return False
+    compiled = java_pattern(pattern)
+    # With a pattern that only Java understands, it may well read the topic.
+    return compiled is None or compiled.fullmatch(topic) is not None

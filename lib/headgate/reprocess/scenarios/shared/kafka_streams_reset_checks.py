@@ -185,6 +185,12 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     for topic in seen.inputs:
         if topic in seen.topology.loops:
             yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
+    if unclear := seen.topology.unclear:
+        yield (
+            f"{seen.application} reads topics by {name_list(unclear)}. Headgate can't evaluate "
+            "this Java syntax, so it knows these topics only by committed offsets. Pass "
+            "--input-topics if a topic is missing, or isn't an input"
+        )
     if not seen.topology.is_told:
         yield (
             "the topology is unknown. Headgate finds the application's topics only by committed "

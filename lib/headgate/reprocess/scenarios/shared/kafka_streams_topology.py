@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headgate.errors import EvidenceError
@@ -12,6 +11,7 @@ from headgate.landscape.internal_topic_owner import group_internals, named_by_to
 from headgate.model.cluster import Group
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Version
+from headgate.text.java_patterns import java_pattern
 
 PREFIX = "topology-"
 INTERNAL, SOURCE = f"{PREFIX}internal", f"{PREFIX}source"
@@ -24,7 +24,8 @@ class Topology:
     """What evidence says. `internal` maps a topic to what proves that it is the application's.
 
     `sources` are read from outside and committed; `patterns` are regular expressions of more. They
-    are whole where `is_told`. `stores` is None where it is not known which there are.
+    are whole where `is_told`. `stores` is None where it is not known which there are. `committed`
+    are the topics that its group has offsets of.
     """
 
     is_told: bool = False
@@ -33,15 +34,29 @@ class Topology:
     patterns: tuple[str, ...] = ()
     sinks: frozenset[str] = frozenset()
     stores: frozenset[str] | None = None
+    committed: frozenset[str] = frozenset()
 
     def reads(self, topic: str) -> bool:
-        """Whether the topic is one of its inputs."""
-        return topic in self.sources or any(_matches(p, topic) for p in self.patterns)
+        """Whether the topic is, or may be, one of its inputs."""
+        return topic in self.sources or bool(self.unclear) or self._matches(topic)
+
+    def _matches(self, topic: str) -> bool:
+        found = (java_pattern(p) for p in self.patterns)
+        return any(p is not None and p.fullmatch(topic) for p in found)
+
+    @property
+    def unclear(self) -> tuple[str, ...]:
+        """The patterns that only Java understands: no topic is known not to match them."""
+        return tuple(p for p in self.patterns if java_pattern(p) is None)
 
     @property
     def loops(self) -> frozenset[str]:
-        """Topics that it both writes and reads: a reset skips what is in them."""
-        return frozenset(t for t in self.sinks if self.reads(t))
+        """Topics that it both writes and reads: a reset skips what is in them.
+
+        An unclear pattern says so only of topics that the application has committed offsets of.
+        """
+        sure = {t for t in self.sinks if t in self.sources or self._matches(t)}
+        return frozenset(sure | {t for t in self.sinks & self.committed if self.reads(t)})
 
 
 def topology_options(version: Version, application: str) -> dict[str, list[str]]:
@@ -83,7 +98,8 @@ def topology(
         told = _described(facts, application)
     else:
         told = Topology()
-    return _with_group(told, group)
+    committed = frozenset(o.topic for o in group.offsets if o.offset is not None)
+    return replace(_with_group(told, group), committed=committed)
 
 
 def _given(options: Mapping[str, Any]) -> Topology:
@@ -130,11 +146,3 @@ def _with_group(told: Topology, group: Group) -> Topology:
 
 def _internals(application: str, topics: Iterable[str], proof: str) -> dict[str, str]:
     return {t: proof for t in topics if t.startswith(f"{application}-")}
-
-
-def _matches(pattern: str, topic: str) -> bool:
-    try:
-        return re.fullmatch(pattern, topic) is not None
-    except re.error:
-        # Java's syntax knows more than Python's: then nothing is said against the topic.
-        return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from headgate.model.version import Source
@@ -10,6 +9,7 @@ from headgate.rules.core.match_operators import SourcePair
 from headgate.rules.core.rule import Comparison
 from headgate.rules.core.source_names import family
 from headgate.rules.spark.facts.source_pairs import judged_pairs
+from headgate.text.java_patterns import java_pattern
 
 
 def kafka_pairs(c: Comparison) -> Iterator[SourcePair]:
@@ -41,8 +41,8 @@ def subscribes(source: Source, topic: str) -> bool:
     """Whether a source reads a topic: Spark looks for its pattern anywhere in the name."""
     if topic in source.topics:
         return True
-    try:
-        return bool(source.pattern and re.search(source.pattern, topic))
-    except (re.error, RecursionError, OverflowError):
-        # Java's own syntax: what it matches is not known, so nothing is said to be gone.
-        return True
+    if not source.pattern:
+        return False
+    compiled = java_pattern(source.pattern)
+    # What a pattern matches that only Java understands isn't known: nothing is said to be gone.
+    return compiled is None or compiled.search(topic) is not None

@@ -12,6 +12,7 @@ from typing import Any
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Source, Version
 from headgate.rules.topic_schemas.facts.expression_reads import usages
+from headgate.text.java_patterns import java_pattern
 
 NEEDS_FIELD = "Does the pipeline {pipeline} need the field {path}?"
 """The question if a pipeline's query plan doesn't show how it uses a field."""
@@ -130,10 +131,8 @@ def _reads(source: Source, topic: str) -> bool:
         return True
     if not source.pattern:
         return False
-    try:
-        return re.search(source.pattern, topic) is not None
-    except (re.error, RecursionError):
-        return False
+    compiled = java_pattern(source.pattern)
+    return compiled is not None and compiled.search(topic) is not None
 
 
 def _used(pipeline: str, version: Version, sources: list[Source], column: str) -> TopicUse:
