@@ -23,7 +23,7 @@ AGAIN = timedelta(minutes=10)
 def count_by_data(context: Context, store: Store, known: StoredSchedule, at: str) -> None:
     """Read the inputs, and record a tick at the time `at` (ISO 8601 in UTC) if one is due."""
     pipeline = context.registry.pipeline(known.pipeline)
-    unread = read_unread(context, pipeline) if pipeline is not None else None
+    unread = read_unread(context, store, pipeline) if pipeline is not None else None
     if unread is None:
         return
     inputs = compared(known.inputs, unread.ends, at)

@@ -11,11 +11,13 @@ from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.schedules import Inputs
 from headgate.model.version import Engine
-from headgate.reprocess.scenarios.bounded.consumer_group import input_topics
 from headgate.reprocess.scenarios.bounded.options import unread_records
 from headgate.reprocess.scenarios.bounded.spark import positions_of
+from headgate.reprocess.scenarios.shared.group_inputs import input_topics
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
+from headgate.store import Store
 from headgate.usecases.context import Context
+from headgate.usecases.reprocess.rebuild_plan import described
 
 Part = tuple[str, int]
 
@@ -28,18 +30,25 @@ class Unread:
     records: int
 
 
-def read_unread(context: Context, pipeline: Pipeline) -> Unread | None:
+def read_unread(context: Context, store: Store, pipeline: Pipeline) -> Unread | None:
     """Return what is unread now; None if nothing shows the pipeline's offsets.
 
-    UnreachableError if Kafka doesn't respond.
+    A group's topics are those that a bounded run would read. UnreachableError if Kafka doesn't
+    respond.
     """
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         if not inspector.kafka.has_cluster():
             return None
-        at = _positions(inspector, pipeline)
-        names = {topic for topic, _ in at}
-        if pipeline.engine is not Engine.SPARK:
-            names = input_topics(pipeline, at)
+        if pipeline.engine is Engine.SPARK:
+            at = _positions(inspector, pipeline)
+            names = {topic for topic, _ in at}
+        else:
+            group = inspector.kafka.group(str(pipeline.group))
+            at = {part: commit.offset for part, commit in commits_of(group).items()}
+            version = store.versions.running(pipeline.name)
+            if version is None:
+                version, _ = described(inspector, pipeline.name)
+            names = input_topics(inspector, pipeline, version, group)
         topics = inspector.kafka.topics(names) if names else {}
     parts = [((name, p.number), p) for name, topic in topics.items() for p in topic.partitions]
     if not parts:
@@ -51,9 +60,6 @@ def read_unread(context: Context, pipeline: Pipeline) -> Unread | None:
 
 
 def _positions(inspector: LiveInspector, pipeline: Pipeline) -> dict[Part, int]:
-    if pipeline.engine is not Engine.SPARK:
-        commits = commits_of(inspector.kafka.group(str(pipeline.group)))
-        return {part: commit.offset for part, commit in commits.items()}
     if pipeline.checkpoint is None:
         return {}
     found = inspector.checkpoints.query_position(pipeline.checkpoint)

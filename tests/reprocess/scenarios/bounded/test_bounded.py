@@ -7,9 +7,10 @@ import pytest
 from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.kafka_streams import StreamsApplication, StreamsSource
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
-from headgate.model.version import Engine
+from headgate.model.version import Engine, Version
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
@@ -65,6 +66,9 @@ class World(FlatPorts):
 
     def master(self):
         return self.runs_on
+
+    def topic_names(self):
+        return frozenset({"orders", "orders-new", "others", "cities"})
 
     def topics(self, names):
         parts = (Partition(number=0, begin=0, end=90), Partition(number=1, begin=0, end=30))
@@ -149,6 +153,33 @@ def test_a_partition_without_an_offset_is_a_risk():
     del world.offsets[("orders", 1)]
     risks = " ".join(build_plan("bounded", "p", world).risks)
     assert "no committed offset: orders[1]. There," in risks
+
+
+def application(*sources):
+    facts = StreamsApplication(described=True, sources=sources)
+    return Version(engine=Engine.KAFKA_STREAMS, streams=facts)
+
+
+@pytest.mark.parametrize("pattern", [r"\Qord\E.*", "ord.*"])
+def test_new_topics_of_a_pattern_are_processed_too(pattern):
+    """Nobody has committed an offset of them yet."""
+    world = World(Engine.KAFKA_STREAMS)
+    version = application(
+        StreamsSource(processor="s", pattern=pattern),
+        StreamsSource(processor="c", topics=("cities",)),
+    )
+    plan = build_plan("bounded", "p", world, version=version)
+    assert plan.can_apply, plan.blockers
+    assert plan.impact["to_read"] == {"cities": 120, "orders": 70, "orders-new": 120}
+    assert set(plan.steps[2].details()["topics"]) == {"cities", "orders", "orders-new"}
+    assert "no committed offset: cities[0], cities[1], orders-new[0]" in " ".join(plan.risks)
+
+
+def test_a_pattern_that_only_java_understands_is_a_risk():
+    version = application(StreamsSource(processor="s", pattern=r"ord\p{IsLatin}*"))
+    plan = build_plan("bounded", "p", World(Engine.KAFKA_STREAMS), version=version)
+    assert plan.impact["to_read"] == {"orders": 70}
+    assert any("doesn't wait for new topics without committed" in risk for risk in plan.risks)
 
 
 def blockers(world, **options):

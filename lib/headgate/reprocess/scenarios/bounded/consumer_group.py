@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from headgate.model.cluster import Group, GroupType, Topic
-from headgate.model.kafka_streams import looks_internal
-from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
@@ -17,6 +15,7 @@ from headgate.reprocess.scenarios.bounded.options import (
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.group_inputs import described_topology, input_topics
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of, shown
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
@@ -41,7 +40,7 @@ def build(request: PlanRequest) -> Plan:
         )
     group = inspector.kafka.group(str(pipeline.group))
     positions = {part: commit.offset for part, commit in commits_of(group).items()}
-    wanted = input_topics(pipeline, positions)
+    wanted = input_topics(inspector, pipeline, request.version, group)
     topics = inspector.kafka.topics(wanted)
     run = RunToOffsets(
         pipeline=pipeline.name,
@@ -76,19 +75,11 @@ def build(request: PlanRequest) -> Plan:
             "total": 0,
             "to_read": unread_records(topics, positions),
         },
-        risks=(*_risks(request, topics, positions), *common.group_risks(group)),
+        risks=(*_risks(request, group, topics, positions), *common.group_risks(group)),
         blockers=tuple(_blockers(request, group, wanted, topics)),
         options=dict(request.options),
         resources=(f"group:{group.id}",),
     )
-
-
-def input_topics(pipeline: Pipeline, positions: Iterable[tuple[str, int]]) -> set[str]:
-    """Return the input topics: those with offsets, and registered ones, internal topics apart."""
-    mine = f"{pipeline.group}-"
-    is_streams = pipeline.engine is Engine.KAFKA_STREAMS
-    found = {topic for topic, _ in positions} | set(pipeline.topics)
-    return {t for t in found if not (is_streams and t.startswith(mine) and looks_internal(t))}
 
 
 def _keep(request: PlanRequest, group: Group, topics: Mapping[str, Topic]) -> Step:
@@ -104,13 +95,22 @@ def _keep(request: PlanRequest, group: Group, topics: Mapping[str, Topic]) -> St
 
 
 def _risks(
-    request: PlanRequest, topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+    request: PlanRequest,
+    group: Group,
+    topics: Mapping[str, Topic],
+    positions: Mapping[tuple[str, int], int],
 ) -> Iterator[str]:
     name = request.pipeline.name
     yield (
         f"until Headgate stops {name} at the end of the run, {name} also processes records that "
         "arrive during the run"
     )
+    if unclear := described_topology(request.pipeline, request.version, group).unclear:
+        yield (
+            f"{name} reads topics by {name_list(unclear)}. Headgate can't evaluate this Java "
+            "syntax, so the run doesn't wait for new topics without committed offsets. Set "
+            f"`topics` of {name} in headgate.toml"
+        )
     new = [
         f"{t}[{p.number}]"
         for t, topic in sorted(topics.items())

@@ -38,9 +38,10 @@ class Topology:
 
     def reads(self, topic: str) -> bool:
         """Whether the topic is, or may be, one of its inputs."""
-        return topic in self.sources or bool(self.unclear) or self._matches(topic)
+        return topic in self.sources or bool(self.unclear) or self.matches(topic)
 
-    def _matches(self, topic: str) -> bool:
+    def matches(self, topic: str) -> bool:
+        """Whether one of its patterns is known to match the topic."""
         found = (java_pattern(p) for p in self.patterns)
         return any(p is not None and p.fullmatch(topic) for p in found)
 
@@ -55,7 +56,7 @@ class Topology:
 
         An unclear pattern says so only of topics that the application has committed offsets of.
         """
-        sure = {t for t in self.sinks if t in self.sources or self._matches(t)}
+        sure = {t for t in self.sinks if t in self.sources or self.matches(t)}
         return frozenset(sure | {t for t in self.sinks & self.committed if self.reads(t)})
 
 

@@ -1,0 +1,44 @@
+"""Which topics a schedule counts unread records of: those that its bounded runs read."""
+
+from types import SimpleNamespace
+
+from flat_ports import FlatPorts
+from headgate.model.cluster import Group, GroupOffset, Partition, Topic
+from headgate.model.kafka_streams import StreamsApplication, StreamsSource
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Engine, Version
+from headgate.usecases.schedules import watch_inputs
+
+APP = Pipeline(name="p", engine=Engine.KAFKA_STREAMS, group="app")
+
+
+class World(FlatPorts):
+    """The application has read in-a, and nobody has read in-new yet."""
+
+    def has_cluster(self):
+        return True
+
+    def topic_names(self):
+        return frozenset({"in-a", "in-new", "out"})
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=5),)
+        return {n: Topic(name=n, id="1", partitions=parts) for n in names}
+
+    def group(self, name):
+        return Group(id=name, offsets=(GroupOffset(topic="in-a", partition=0, offset=5),))
+
+    def close(self):
+        pass
+
+
+def test_new_topics_of_a_pattern_are_unread(monkeypatch):
+    facts = StreamsApplication(
+        described=True, sources=(StreamsSource(processor="s", pattern="in-.*"),)
+    )
+    version = Version(engine=Engine.KAFKA_STREAMS, streams=facts)
+    store = SimpleNamespace(versions=SimpleNamespace(running=lambda _: version))
+    monkeypatch.setattr(watch_inputs, "LiveInspector", lambda *_: World())
+    context = SimpleNamespace(registry=None, home=None)
+    found = watch_inputs.read_unread(context, store, APP)
+    assert (found.records, sorted(found.ends)) == (5, ["in-a:0", "in-new:0"])
