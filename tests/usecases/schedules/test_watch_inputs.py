@@ -13,7 +13,7 @@ APP = Pipeline(name="p", engine=Engine.KAFKA_STREAMS, group="app")
 
 
 class World(FlatPorts):
-    """The application has read in-a, and nobody has read in-new yet."""
+    """The application has read in-a, in-new not yet, and once read `old`."""
 
     def has_cluster(self):
         return True
@@ -26,13 +26,15 @@ class World(FlatPorts):
         return {n: Topic(name=n, id="1", partitions=parts) for n in names}
 
     def group(self, name):
-        return Group(id=name, offsets=(GroupOffset(topic="in-a", partition=0, offset=5),))
+        read = (("in-a", 5), ("old", 1))
+        offsets = tuple(GroupOffset(topic=t, partition=0, offset=o) for t, o in read)
+        return Group(id=name, offsets=offsets)
 
     def close(self):
         pass
 
 
-def test_new_topics_of_a_pattern_are_unread(monkeypatch):
+def test_new_topics_of_a_pattern_are_unread_and_old_ones_are_not(monkeypatch):
     facts = StreamsApplication(
         described=True, sources=(StreamsSource(processor="s", pattern="in-.*"),)
     )

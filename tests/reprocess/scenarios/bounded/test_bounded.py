@@ -6,7 +6,7 @@ import pytest
 
 from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
-from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.kafka_streams import StreamsApplication, StreamsSource
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
@@ -32,6 +32,7 @@ class World(FlatPorts):
         self.found = Checkpoint(location="/ck", query_id="q", last_commit_batch=3)
         self.type = GroupType.CLASSIC
         self.offsets = {("orders", 0): 40, ("orders", 1): 10}
+        self.members = ()
         self.runs_on = "local[*]"
 
     def registered(self, name):
@@ -77,7 +78,7 @@ class World(FlatPorts):
     def group(self, name):
         offsets = tuple(GroupOffset(topic=t, partition=p, offset=o)
                         for (t, p), o in self.offsets.items())  # fmt: skip
-        return Group(id=name, type=self.type, state="stable", members=(), offsets=offsets)
+        return Group(id=name, type=self.type, state="stable", members=self.members, offsets=offsets)
 
 
 def actions(plan):
@@ -180,6 +181,32 @@ def test_a_pattern_that_only_java_understands_is_a_risk():
     plan = build_plan("bounded", "p", World(Engine.KAFKA_STREAMS), version=version)
     assert plan.impact["to_read"] == {"orders": 70}
     assert any("doesn't wait for new topics without committed" in risk for risk in plan.risks)
+
+
+@pytest.mark.parametrize("engine", [Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS])
+def test_offsets_of_topics_that_are_no_longer_read_are_named(engine):
+    """Kafka keeps them for days: the run would wait for them for ever."""
+    world = World(engine, topics=("orders",))
+    world.offsets[("old", 0)] = 2
+    plan = build_plan("bounded", "p", world)
+    assert plan.can_apply, plan.blockers
+    assert plan.impact["to_read"] == {"orders": 70}
+    assert any("group app has committed offsets of old, but" in risk for risk in plan.risks)
+    world.members = (Member(id="m", assignment=(("old", 0), ("orders", 0))),)
+    assert "members of group app read old, but" in blockers(world)
+    world = World(engine)
+    world.offsets[("old", 0)] = 2
+    unset = build_plan("bounded", "p", world)
+    assert set(unset.impact["to_read"]) == {"old", "orders"}, "nothing says that it isn't read"
+
+
+def test_a_topic_that_the_topology_does_not_name_is_no_input():
+    world = World(Engine.KAFKA_STREAMS)
+    world.offsets[("old", 0)] = 2
+    version = application(StreamsSource(processor="s", topics=("orders",)))
+    plan = build_plan("bounded", "p", world, version=version)
+    assert plan.impact["to_read"] == {"orders": 70}
+    assert any("of old, but the topology doesn't list" in risk for risk in plan.risks)
 
 
 def blockers(world, **options):

@@ -6,7 +6,7 @@ import pytest
 
 from flat_ports import FlatPorts
 from headgate.errors import RunCancelledError, StepError
-from headgate.model.cluster import Group, GroupOffset, Partition, Topic
+from headgate.model.cluster import Group, GroupOffset, Member, Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.steps.process.run_to_offsets import RunToOffsets
@@ -33,7 +33,7 @@ class World(FlatPorts):
         )
         self.step, self.speed, self.readable = step, speed, readable
         self.at, self.ends = {0: 5, 1: None}, {0: 100, 1: 50}
-        self.begin = 0
+        self.begin, self.assigned, self.stuck = 0, (), None
         self.is_up, self.asked, self.notes, self.counts = False, [], [], []
         self.ends_at = self.cancel_at = None
 
@@ -60,7 +60,7 @@ class World(FlatPorts):
 
     def group(self, name):
         offsets = tuple(GroupOffset(topic="t", partition=n, offset=o) for n, o in self.at.items())
-        members = ("m",) if self.is_up else ()
+        members = (Member(id="m", assignment=self.assigned),) if self.is_up else ()
         return Group(
             id="g", state="stable" if members else "empty", members=members, offsets=offsets
         )
@@ -75,7 +75,8 @@ class World(FlatPorts):
         if not self.is_up:
             return
         for n, at in self.at.items():
-            self.at[n] = min((at or 0) + self.speed, self.readable[n])
+            if n != self.stuck:
+                self.at[n] = min((at or 0) + self.speed, self.readable[n])
             self.ends[n] += 7  # a producer that goes on
         self.is_up = self.ends_at is None or self.at[0] < self.ends_at
 
@@ -142,6 +143,15 @@ def test_a_pipeline_that_ends_before_the_bound_fails_the_step():
         StepError, match=r"p ended before group g reached .*t\[0\] has committed offset 35, end 100"
     ):
         world.carry_out()
+
+
+def test_a_partition_that_no_member_reads_fails_the_step_and_stops_the_pipeline():
+    """Offsets of a topic that the pipeline no longer reads stay committed for days."""
+    world = World()
+    world.assigned, world.stuck = (("t", 0),), 1
+    with pytest.raises(StepError, match=r"no member of group g reads .* t\[1\] has no committed"):
+        world.carry_out()
+    assert world.asked == ["start", "stop"] and not world.is_up
 
 
 def test_a_cancel_stops_the_pipeline():

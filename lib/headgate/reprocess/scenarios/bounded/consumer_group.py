@@ -15,7 +15,12 @@ from headgate.reprocess.scenarios.bounded.options import (
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared.group_inputs import described_topology, input_topics
+from headgate.reprocess.scenarios.shared.group_inputs import (
+    described_topology,
+    input_topics,
+    other_topic_blockers,
+    other_topic_risks,
+)
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of, shown
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
@@ -123,6 +128,7 @@ def _risks(
             f"{name} starts at the offset that its auto.offset.reset sets. With `latest`, the run "
             "may not end: pass --time-limit"
         )
+    yield from other_topic_risks(request.pipeline, group, topics)
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         yield (
             "an undo doesn't restore the old offsets, because Headgate can't restore the state "
@@ -136,6 +142,7 @@ def _blockers(
     request: PlanRequest, group: Group, wanted: set[str], topics: Mapping[str, Topic]
 ) -> Iterator[str]:
     yield from common.topic_blockers(wanted, topics)
+    yield from other_topic_blockers(request.pipeline, group, wanted)
     if not wanted:
         yield (
             f"group {group.id} has no committed offsets, and headgate.toml sets no `topics` for "

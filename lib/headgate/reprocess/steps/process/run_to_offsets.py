@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from headgate.errors import RunCancelledError, StepError
-from headgate.model.cluster import Topic
+from headgate.model.cluster import Group, Topic
 from headgate.model.kafka_streams import looks_internal
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import ASSIGNED_SECONDS, unassigned
 from headgate.reprocess.steps.base.step import (
     PriorState,
     Step,
@@ -101,7 +102,7 @@ class RunToOffsets(StepBase):
                 began = self._start(applier, was)
                 run.wait(began)
                 self._drain(applier, began)
-        except RunCancelledError:
+        except (RunCancelledError, _NotReadError):
             self._stop_at_once(applier)
             raise
         stop = self._stop()
@@ -190,6 +191,10 @@ class RunToOffsets(StepBase):
         return (self._stop(),)
 
 
+class _NotReadError(StepError):
+    """The running pipeline doesn't read a partition that it is to read."""
+
+
 class _Wait:
     """One wait of a group for offsets; what has no records to read counts as read."""
 
@@ -199,6 +204,8 @@ class _Wait:
         self._bounds = bounds
         self._first: dict[Part, int] = {}
         self._at: dict[Part, int] = {}
+        self._group: Group | None = None
+        self._idle_since: float | None = None
         self._empty: dict[Part, int] = {}
 
     def is_there(self) -> bool:
@@ -226,6 +233,7 @@ class _Wait:
                     "correct the cause, then resume the run"
                 )
             self._check_time(began)
+            self._check_read(left, wait.seconds)
             still = still + wait.poll if before == self._at else 0.0
             before = dict(self._at)
             if still >= STILL_SECONDS:
@@ -239,7 +247,8 @@ class _Wait:
         return self._left()
 
     def _look(self) -> None:
-        found = self._applier.kafka.group(self._step.group).offsets
+        self._group = self._applier.kafka.group(self._step.group)
+        found = self._group.offsets
         self._at = {(o.topic, o.partition): o.offset for o in found if o.offset is not None}
         if not self._first:
             self._first = dict(self._at)
@@ -266,6 +275,22 @@ class _Wait:
             has_members = bool(self._applier.kafka.group(self._step.group).members)
             return not has_members, seen or has_members
         return status is Status.STOPPED, seen or status is Status.RUNS
+
+    def _check_read(self, left: Iterable[Part], seconds: float) -> None:
+        """Fail where the members read other partitions, but not these: this would never end."""
+        idle = unassigned(self._group, left) if self._group else []
+        if not idle:
+            self._idle_since = None
+            return
+        self._idle_since = seconds if self._idle_since is None else self._idle_since
+        if seconds - self._idle_since >= ASSIGNED_SECONDS:
+            raise _NotReadError(
+                f"no member of group {self._step.group} reads these partitions: "
+                f"{'; '.join(map(self._shown, idle))}. "
+                f"If {self._step.pipeline} no longer reads these topics, set `topics` in "
+                "headgate.toml to those that it reads, or delete the group's offsets of the others "
+                "with `kafka-consumer-groups --delete-offsets`. Then run `headgate plan` again"
+            )
 
     def _check_time(self, began: float) -> None:
         limit = self._step.time_limit
