@@ -113,6 +113,50 @@ def test_each_point_is_found_in_every_partition(options, expected):
     assert {key: shown.get(key) for key in expected} == expected
 
 
+def with_topics(*names):
+    inspector = PaperInspector()
+    inspector.known["other"] = Topic(name="other", id="x", partitions=(part(0),))
+    inspector.groups["h"] += (at("other", 0, 2),)
+    registered = replace(inspector.registered("q"), topics=names)
+    inspector.registered = lambda _: registered
+    return inspector
+
+
+def test_offsets_of_another_group_are_taken_only_for_topics_that_the_pipeline_reads():
+    found = plan(with_topics("orders"), from_group="h")
+    assert found.blockers == () and set(moves(found)) == {("orders", 0), ("orders", 1)}
+    (risk,) = [r for r in found.risks if "other" in r]
+    assert "the run doesn't commit the offsets that group h has of other" in risk
+    inspector = with_topics("other")
+    assert ("other", 0) in moves(plan(inspector, from_group="h"))
+    inspector.groups["h"] = (at("nope", 0, 2),)
+    with pytest.raises(ScenarioError, match=r"of the topics that q reads \(clicks, orders, other"):
+        plan(inspector, from_group="h")
+
+
+def test_a_group_without_offsets_takes_all_of_another_group_and_says_so():
+    inspector = with_topics()
+    inspector.groups["g"] = ()
+    found = plan(inspector, from_group="h")
+    assert ("other", 0) in moves(found)
+    assert any("no evidence that q reads orders, other, but" in risk for risk in found.risks)
+
+
+def test_a_topic_that_nothing_shows_to_be_read_is_named():
+    (risk,) = [r for r in plan(with_topics(), to_earliest=True, topic=["other"]).risks
+               if "no evidence" in r]  # fmt: skip
+    assert "no evidence that q reads other, but commits offsets there" in risk
+    found = plan(with_topics("other"), to_earliest=True, topic=["other"])
+    assert not any("no evidence" in risk for risk in found.risks)
+
+
+def test_partitions_that_get_no_offset_and_have_none_are_named():
+    found = plan(from_group="h")
+    (risk,) = [r for r in found.risks if "the run sets none" in r]
+    assert "no committed offset, and the run sets none: clicks[1]. When q starts" in risk
+    assert not any("sets none" in risk for risk in plan(to_earliest=True).risks)
+
+
 def test_a_list_moves_only_what_it_lists():
     assert moves(plan(to_offsets=["orders,1,6"])) == {("orders", 1): (2, 6)}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_
 from headgate.reprocess.scenarios.from_point import spark as from_point_spark
 from headgate.reprocess.scenarios.shared import kafka_streams_options
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
-from headgate.reprocess.scenarios.shared.pipeline_links import is_internal
+from headgate.reprocess.scenarios.shared.pipeline_links import is_internal, topics_read
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind, read_rows
 from headgate.text.numbers import name_list
@@ -34,7 +34,12 @@ def build(request: PlanRequest) -> Plan:
     """Return the plan; a duration ago is a time from here on, so that the plan stays the same."""
     if (id := request.options.get(_RESTORE_POINT)) is not None:
         return _of_point(request, str(id))
-    request = resolved(request)
+    risks = _left_out_risks(request)
+    plan = _of_offsets(resolved(request))
+    return replace(plan, risks=(*plan.risks, *risks)) if plan.steps else plan
+
+
+def _of_offsets(request: PlanRequest) -> Plan:
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         return from_point_streams.build(request, target_of(request))
     only = _only(request.options.get("topic", ()))
@@ -97,15 +102,41 @@ def resolved(request: PlanRequest) -> PlanRequest:
     if (name := options.pop("from-pipeline", None)) is not None:
         options["to-offsets"] = from_point_spark.offsets_of_pipeline(name, request.inspector)
     if (group := options.pop("from-group", None)) is not None:
-        options["to-offsets"] = [
-            f"{topic},{number},{commit.offset}"
-            for (topic, number), commit in sorted(committed(request.inspector, group).items())
-        ]
-        if not options["to-offsets"]:
-            raise ScenarioError(
-                f"--from-group: group {group} has no committed offsets. Check the name of the group"
-            )
+        options["to-offsets"] = _rows_of_group(request, group)
     return replace(request, options=options)
+
+
+def _rows_of_group(request: PlanRequest, group: str) -> list[str]:
+    """Return the other group's offsets of what the pipeline reads; of all where that is unknown."""
+    commits = committed(request.inspector, group)
+    if not commits:
+        raise ScenarioError(
+            f"--from-group: group {group} has no committed offsets. Check the name of the group"
+        )
+    read = topics_read(request) or {topic for topic, _ in commits}
+    rows = [
+        f"{topic},{number},{commit.offset}"
+        for (topic, number), commit in sorted(commits.items())
+        if topic in read
+    ]
+    if not rows:
+        raise ScenarioError(
+            f"--from-group: group {group} has no committed offsets of the topics that "
+            f"{request.pipeline.name} reads ({name_list(read)}). Check the name of the group"
+        )
+    return rows
+
+
+def _left_out_risks(request: PlanRequest) -> Iterator[str]:
+    """Name topics of the other group that the pipeline doesn't read, as far as is known."""
+    if (group := request.options.get("from-group")) is None or not (read := topics_read(request)):
+        return
+    if other := {topic for topic, _ in committed(request.inspector, group)} - read:
+        yield (
+            f"the run doesn't commit the offsets that group {group} has of {name_list(other)}, "
+            f"because nothing shows that {request.pipeline.name} reads these topics. If "
+            f"{request.pipeline.name} reads a topic, add the topic to `topics` in headgate.toml"
+        )
 
 
 def target_of(request: PlanRequest) -> Target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.pipeline_links import topics_read
 from headgate.reprocess.steps.base.step import Step, active_reason, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import chosen, commits_of, shown
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
@@ -44,7 +45,9 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
     group = inspector.kafka.group(pipeline.group)
     positions = {key: c.offset for key, c in commits_of(group).items()}
     wanted = set(wish.topics) or {topic for topic, _ in positions} | set(pipeline.topics)
-    topics = inspector.kafka.topics(wanted)
+    read = topics_read(request)
+    known = inspector.kafka.topics(wanted | read)
+    topics = {name: topic for name, topic in known.items() if name in wanted}
     facts = topic_facts(topics)
     parts = chosen(facts, wish.only)
     found = find(wish.target, inspector, topics, parts, positions)
@@ -72,12 +75,42 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
             *found.risks,
             *move_risks(pipeline, topics, positions, found, wish.read),
             *cut_risks(wish.target, found.to, positions),
+            *_topic_risks(pipeline, wish, read),
+            *_unset_risks(pipeline, known.values(), {*parts, *positions}),
             *common.group_risks(group),
         ),
         blockers=tuple(_blockers(request, group, wanted, topics, found)),
         options=dict(request.options),
         resources=(f"group:{group.id}",),
     )
+
+
+def _topic_risks(pipeline: Pipeline, wish: OffsetsRequest, read: frozenset[str]) -> Iterator[str]:
+    """Name topics that were chosen, and that nothing shows the pipeline to read."""
+    if other := set(wish.topics) - read:
+        yield (
+            f"Headgate has no evidence that {pipeline.name} reads {name_list(other)}, but commits "
+            f"offsets there. If {pipeline.name} doesn't read a topic, leave out the topic. Else "
+            "add the topic to `topics` in headgate.toml"
+        )
+
+
+def _unset_risks(
+    pipeline: Pipeline, topics: Iterable[Topic], known: Set[TopicPart]
+) -> Iterator[str]:
+    """Name partitions that have records, but neither a committed offset nor a new one."""
+    new = [
+        f"{topic.name}[{part.number}]"
+        for topic in topics
+        for part in topic.partitions
+        if (topic.name, part.number) not in known and part.end != part.begin
+    ]
+    if new:
+        yield (
+            "these partitions have records, but no committed offset, and the run sets none: "
+            f"{name_list(new)}. When {pipeline.name} starts, it applies auto.offset.reset. With "
+            "`latest`, it skips these records"
+        )
 
 
 def _steps(pipeline: Pipeline, reset: ResetOffsets) -> tuple[Step, ...]:

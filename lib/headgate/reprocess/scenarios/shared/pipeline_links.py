@@ -76,6 +76,13 @@ def read_links(request: PlanRequest) -> Links:
     )
 
 
+def topics_read(request: PlanRequest) -> frozenset[str]:
+    """Return the topics that the plan's pipeline reads, as far as anything shows; else empty."""
+    pipeline, inspector = request.pipeline, request.inspector
+    version = _version(request, pipeline)
+    return _member(pipeline, version, inspector, _matcher(inspector, [version])).reads
+
+
 def _matcher(inspector: Inspector, versions: Iterable[Version | None]) -> Match:
     """Return the look-up of patterns; Kafka is asked only if there is one."""
     patterns = any(s.pattern for v in versions if v is not None for s in v.sources or ())
