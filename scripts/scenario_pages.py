@@ -99,6 +99,7 @@ _VALUES = {
     "name_list(anywhere)": "PIPELINES",
     "name_list(new)": "TOPIC[PARTITION]",
     "group.id": "GROUP",
+    "pipeline.group": "GROUP",
     "from_point.scenario:group": "OTHER_GROUP",
     "seen.group.id": "GROUP",
     "request.pipeline.group": "GROUP",

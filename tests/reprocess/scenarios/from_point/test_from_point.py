@@ -264,6 +264,20 @@ def test_of_an_offset_beyond_its_log_nobody_knows_what_was_read():
     assert back.impact["records"] == {"orders": 8} and "never_read" not in back.impact
 
 
+def test_without_a_commit_records_before_the_target_are_skipped():
+    inspector = PaperInspector(groups={"g": (at("orders", 0, 10),)})
+    found = plan(inspector, to_latest=True, topic=["orders"])
+    assert "q skips up to 10 records in 1 partition: orders[1] 0 to 9" in found.risks
+    assert not any("reprocesses records" in risk for risk in found.risks)
+    # Whether an earlier offset has expired is not known.
+    back = plan(inspector, to_offset=4, topic=["orders:1"])
+    assert "q skips up to 4 records in 1 partition: orders[1] 0 to 3" in back.risks
+    assert any("no committed offset in orders[1]" in risk for risk in back.risks)
+    empty = replace(inspector.known["orders"], partitions=(part(0), part(1, end=0)))
+    inspector.known["orders"] = empty
+    assert not any("orders[1]" in r for r in plan(inspector, to_earliest=True).risks)
+
+
 def test_impact_says_what_is_read_again_and_what_is_skipped():
     found = plan(to_offset="5", topic=["orders"])
     assert found.impact["records"] == {"orders": 2}

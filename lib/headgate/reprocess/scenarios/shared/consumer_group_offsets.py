@@ -187,9 +187,17 @@ def move_risks(
 ) -> list[str]:
     """Name what is read again, what is never read, and what is no longer whole."""
     reached = _all_reached(topics, positions, found, read or {})
-    back = [p for p, to in found.to.items() if p not in reached or to < reached[p][1]]
+    back = [p for p, to in found.to.items() if p in reached and to < reached[p][1]]
     on = {p: reached[p][0] for p, to in found.to.items() if p in reached and to > reached[p][0]}
-    risks = common.topic_risks({p[0]: topics[p[0]] for p in back}) if back else []
+    ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
+    first = [p for p, to in found.to.items() if p not in positions and to < (ends.get(p) or 0)]
+    risks = common.topic_risks({p[0]: topics[p[0]] for p in (*back, *first)})
+    if first:
+        new = [f"{topic}[{number}]" for topic, number in first]
+        risks.append(
+            f"group {pipeline.group} has no committed offset in {name_list(new)}. If an earlier "
+            f"offset expired, {pipeline.name} processes records there a second time"
+        )
     if back:
         risks.append(
             f"{pipeline.name} reprocesses records: consumers of its results get duplicates"
@@ -210,14 +218,16 @@ def _all_reached(
     found: Found,
     read: Mapping[TopicPart, int],
 ) -> dict[TopicPart, tuple[int, int]]:
-    """Return how far each partition that moves was read, of those with a committed offset."""
+    """Return how far each partition that moves was read: without a commit, to its log's begin."""
     reached = {}
     for topic in topics.values():
         for log in topic.partitions:
             part = (topic.name, log.number)
-            if part in found.to and (at := positions.get(part)) is not None:
+            if part in found.to:
+                begin = log.begin or 0
+                at = positions.get(part, begin)
                 end = log.end if log.end is not None else at
-                reached[part] = _reached(at, log.begin or 0, end, read.get(part))
+                reached[part] = _reached(at, begin, end, read.get(part))
     return reached
 
 
