@@ -81,7 +81,7 @@ def _ticks(store: Store) -> None:
         elif records is None:
             store.schedules.skip(tick, "no worker was running at the scheduled time")
         elif records > 50_000:
-            why = "61 007 records are unread, and the limit is 50 000"
+            why = "up to 61 007 records are unread, and the limit is 50 000"
             store.schedules.request(known, tick, _request("billing", why), records=records)
         else:
             run = store.schedules.queue(known, tick, _run("billing", "x"), records=records)

@@ -108,8 +108,8 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
         },
     )
     lines = dict(impact_lines(plan))
-    assert lines["Records reprocessed"] == "1\u202f501 records, bytes unknown (a sample)"
-    assert lines["Records to read"] == "2\u202f000 records"
+    assert lines["Records reprocessed"] == "up to 1\u202f501 records, bytes unknown (a sample)"
+    assert lines["Records to read"] == "up to 2\u202f000 records"
     assert lines["Duration"] == "unknown: nobody reports how fast a group reads"
     assert lines["Downstream"].startswith(
         "alerts (growth), billing (no owner), group someone (undeclared) get duplicates"

@@ -77,6 +77,20 @@ def plural(number: int, word: str, shown: str | None = None) -> str:
     return f"{number if shown is None else shown} {word}{'' if number == 1 else more}"
 
 
+def up_to(offsets: int, shown: str | None = None) -> str:
+    """Return how many records so many offsets have: `0`, `up to 3`; `shown` is another form.
+
+    Compaction, transaction markers and aborted transactions leave offsets without a record, and
+    nothing that is cheap to ask says how many.
+    """
+    return f"up to {shown or offsets}" if offsets else "0"
+
+
+def as_records(offsets: int, shown: str | None = None) -> str:
+    """Return `up_to` with its word: `0 records`, `up to 1 record`."""
+    return plural(offsets, "record", up_to(offsets, shown))
+
+
 def exact(number: int | None) -> str:
     """Return every digit, in groups of three."""
     return NONE if number is None else f"{number:,}".replace(",", "\u202f")

@@ -181,7 +181,7 @@ def test_a_tick_beyond_the_limit_waits_as_a_request_until_it_is_approved(schedul
         lambda: [t for t in scheduled.ticks() if t["outcome"] == "open"], "a request"
     )[0]
     assert (request["records"], request["run"]) == (175, None)
-    assert "175 records are unread, and the limit is 100" in request["reason"]
+    assert "up to 175 records are unread, and the limit is 100" in request["reason"]
     before = scheduled.read()
     time.sleep(12)
     # It waits, and asks only once.

@@ -42,12 +42,12 @@ def rebuilt(monkeypatch, tmp_path):
         (plan(TOLERATED), ""),
         (
             plan(TOLERATED + 11),
-            f"{TOLERATED + 11} records would now be reprocessed, but only 10 were approved",
+            f"up to {TOLERATED + 11} records would now be reprocessed, but only 10 were approved",
         ),
         (plan(10, skipped=TOLERATED), ""),
         (
             plan(10, TOLERATED + 1),
-            f"{TOLERATED + 1} records would now be skipped, but only 0 were approved",
+            f"up to {TOLERATED + 1} records would now be skipped, but only 0 were approved",
         ),
     ],
 )
@@ -66,7 +66,7 @@ def test_it_may_not_grow_by_steps(rebuilt):
     assert approved_counts(stored)["reprocessed"] == 300_000
     rebuilt(stored, plan(600_000))
     with pytest.raises(
-        StalePlanError, match="600001 records would now be reprocessed, but only 300000 were"
+        StalePlanError, match="up to 600001 records would now be reprocessed, but only 300000 were"
     ):
         rebuilt(stored, plan(600_001))
 

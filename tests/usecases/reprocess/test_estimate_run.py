@@ -72,7 +72,7 @@ def test_medians_of_earlier_runs_give_the_duration_with_start_up_apart(context):
     assert found.expected == 30 + 6000 / 100
     assert found.low == pytest.approx(67.5) and found.high == 30 + 6000 / 50
     lines = dict(estimate_lines(found))
-    assert lines["Records"] == f"{exact(6000)} records, about 60 kB"
+    assert lines["Records"] == f"up to {exact(6000)} records, about 60 kB"
     assert lines["Start-up"] == "about 30 s, included in the duration"
     assert lines["Duration"].endswith("as in 3 earlier runs")
 

@@ -119,7 +119,7 @@ def test_what_a_checkpoint_cannot_show_of_the_target_is_that_of_the_capture(now)
 
 
 def test_too_many_records_and_unknown_ones(now):
-    assert "100 records are unread, and the limit is 99" in now.tick(limit_records=99).exceeds
+    assert "up to 100 records are unread, and the limit is 99" in now.tick(limit_records=99).exceeds
     now.plan = replace(PLAN, impact={})
     found = now.tick(limit_records=99)
     assert found.records is None
@@ -153,13 +153,13 @@ def test_a_run_that_waited_is_held_to_the_limit_when_it_starts(now, queued, monk
         assert (state, error, steps) == (None, None, 1)
     else:
         assert (state, steps) == (RunState.REFUSED, 0)
-        assert error.startswith("101 records are unread, and the limit is 100. If the limit")
+        assert error.startswith("up to 101 records are unread, and the limit is 100. If the limit")
 
 
 def test_a_run_that_somebody_approved_has_no_limit(now, queued):
     run = stopped_part_way(now, "bounded", resource="group:other")
     refuse_beyond_limit(now.store, run, replace(PLAN, impact={"to_read": {"orders": 900}}))
-    with pytest.raises(RefusedError, match="900 records are unread"):
+    with pytest.raises(RefusedError, match="up to 900 records are unread"):
         refuse_beyond_limit(now.store, queued, replace(PLAN, impact={"to_read": {"orders": 900}}))
 
 

@@ -7,7 +7,7 @@ import click
 from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
-from headgate.text.numbers import exact, plural, short_time
+from headgate.text.numbers import as_records, exact, plural, short_time
 from headgate.usecases.schedules.list_schedules import (
     ScheduleView,
     TickView,
@@ -81,8 +81,7 @@ def tick_text(view: TickView) -> str:
     tick = view.tick
     parts = [short_time(tick.due_at), view.outcome]
     if tick.records is not None:
-        parts.append(plural(tick.records, "record") if tick.records < 1000 else
-                     f"{exact(tick.records)} records")  # fmt: skip
+        parts.append(as_records(tick.records, exact(tick.records)))
     if view.run is not None:
         parts.append(f"run {view.run}")
     elif tick.request is not None:

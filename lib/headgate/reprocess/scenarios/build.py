@@ -28,7 +28,7 @@ from headgate.reprocess.scenario import (
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.chain_offer import OFFERS, with_chain_offer
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
-from headgate.text.numbers import instead
+from headgate.text.numbers import as_records, instead
 
 
 class _Scenarios(Mapping[str, Scenario]):
@@ -167,7 +167,7 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         found = ["a new plan would have different steps or values"]
     approved, counted = approved_counts(before), _counts(now)
     grown = ((w, approved[w], counted.get(w)) for w in approved)
-    return (*found, *(f"{n} records would now be {w}, but only {a} were approved"
+    return (*found, *(f"{as_records(n)} would now be {w}, but only {a} were approved"
                       for w, a, n in grown
                       if n is not None and n > max(2 * a, a + 100_000)))  # fmt: skip
 

@@ -15,7 +15,7 @@ from headgate.landscape.landscape import (
     PartitionLag,
 )
 from headgate.landscape.paths import Reach, downstream, ids_of, path_between, upstream
-from headgate.text.numbers import ago, count, duration, exact, plural
+from headgate.text.numbers import ago, count, duration, exact, plural, up_to
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.choose_one import choose, switch
@@ -157,7 +157,10 @@ def _topic(topic: LandscapeTopic) -> None:
     rows: Rows = [
         ("In Kafka", {True: None, False: "topic not found", None: "not read"}[topic.exists]),
         ("Partitions", topic.partitions),
-        ("Records", exact(topic.records) if topic.records is not None else None),
+        (
+            "Records",
+            up_to(topic.records, exact(topic.records)) if topic.records is not None else None,
+        ),
         ("Retention", duration(topic.retention_ms) if topic.retention_ms is not None else None),
         ("Clean-up", topic.cleanup_policy),
         ("Owned by", topic.owner),

@@ -9,7 +9,7 @@ import streamlit as st
 
 from headgate.reprocess.impact import MEASURED, again, not_undoable
 from headgate.reprocess.plan import UNDO, Plan
-from headgate.text.numbers import NONE, count, duration, exact, plural, size
+from headgate.text.numbers import NONE, as_records, count, duration, exact, size
 from headgate.ui.reprocess.dead_letters_panel import dead_letters_panel
 from headgate.ui.shared import markup
 from headgate.views.reports.plan_outputs import what_remains
@@ -20,6 +20,7 @@ from headgate.views.words.dead_letters import KEYS as LETTERS
 from headgate.views.words.impact import (
     copied_words,
     copy_words,
+    counted,
     downstream_words,
     duration_words,
     kept_words,
@@ -45,15 +46,19 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
         remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""
-        yield "Records reprocessed", count(impact["total"]), remark if impact["total"] else ""
+        yield (
+            "Records reprocessed",
+            counted(impact, impact["total"], count(impact["total"])),
+            remark if impact["total"] else "",
+        )
     if skipped := sum(impact.get("skipped", {}).values()):
-        yield "Records skipped", count(skipped), "never read"
+        yield "Records skipped", counted(impact, skipped, count(skipped)), "never read"
     if "seconds_how" in impact:
         waits = sum(impact.get("to_read", impact["records"]).values())
         yield (
             "Duration",
             _time(impact),
-            f"{plural(waits, 'record', count(waits))} to read" if impact["records"] else "",
+            f"{as_records(waits, count(waits))} to read" if impact["records"] else "",
         )
     if kept := impact.get("snapshot"):
         yield "Snapshot", size(kept["bytes"]), copied_words(kept)
@@ -95,7 +100,8 @@ def _by_topic(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     if len(rows) > 1:
         rows.append(("total", impact.get("total"), impact.get("bytes_total")))
     for name, number, taken in rows:
-        yield (name, exact(number), *([size(taken)] if sizes is not None else []))
+        amount = exact(None) if number is None else counted(impact, number)
+        yield (name, amount, *([size(taken)] if sizes is not None else []))
 
 
 def _facts(plan: Plan) -> Iterator[tuple[str, object]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from headgate.text.numbers import day_and_time, exact, plural, short_time
+from headgate.text.numbers import day_and_time, exact, plural, short_time, up_to
 from headgate.ui.shared import markup
 from headgate.ui.shared.error_message import act
 from headgate.ui.shared.keys import Param, SchedulesKey
@@ -129,7 +129,7 @@ def _frame(ticks: Sequence[TickView]) -> pd.DataFrame:
         {
             "Due (UTC)": [short_time(t.tick.due_at) for t in ticks],
             "Outcome": [outcome_text(t) for t in ticks],
-            "Records": [exact(t.tick.records) if t.tick.records is not None else ""
+            "Records": ["" if (n := t.tick.records) is None else up_to(n, exact(n))
                         for t in ticks],
             "Reason": [_reason(t) for t in ticks],
         }

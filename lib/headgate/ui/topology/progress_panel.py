@@ -10,7 +10,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
-from headgate.text.numbers import ago, count, duration, exact, plural, short_time, size
+from headgate.text.numbers import ago, as_records, count, duration, exact, plural, short_time, size
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.given_evidence import Given
@@ -135,7 +135,7 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
         made.append(("Watermark", duration(int(behind * 1000)), "before the batch's start"))
     if lags:
         unread = int(sum(lags.values()))
-        left = plural(unread, "record", count(unread))
+        left = as_records(unread, count(unread))
         until = "up to the latest offsets at the batch's start"
         made.append(("Unread after this batch", left, until))
     if late:

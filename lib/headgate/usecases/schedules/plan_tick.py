@@ -15,7 +15,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenarios.build import drift
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.store import Store
-from headgate.text.numbers import exact
+from headgate.text.numbers import as_records, exact
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.complete_version import complete_version
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
@@ -100,7 +100,7 @@ def _limits(known: StoredSchedule, records: int | None) -> Iterator[str]:
     if records is None:
         yield f"the limit is {exact(most)} records, but the number of unread records is unknown"
     elif records > most:
-        yield f"{exact(records)} records are unread, and the limit is {exact(most)}"
+        yield f"{as_records(records, exact(records))} are unread, and the limit is {exact(most)}"
 
 
 def refuse_beyond_limit(store: Store, run: str, plan: Plan) -> None:

@@ -12,7 +12,7 @@ from headgate.reprocess.plan import dump_plan
 from headgate.store import Store
 from headgate.store.clock import now
 from headgate.store.rows import ACTIVE_RUNS, NewRequest
-from headgate.text.numbers import exact, short_time
+from headgate.text.numbers import short_time, up_to
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import shared_words
 from headgate.usecases.runs.apply_plan import new_run
@@ -159,7 +159,7 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
             store.schedules.wait(tick, str(error))
             return
         if run is not None:
-            unread = "unknown" if found.records is None else exact(found.records)
+            unread = "unknown" if found.records is None else up_to(found.records)
             yield _said(known, tick, f"is queued as run {run} (unread records: {unread})")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.model.version import StatefulOperator, Version
-from headgate.text.numbers import count, duration, exact, plural, size
+from headgate.text.numbers import as_records, count, duration, exact, plural, size
 from headgate.views.charts.query_progress_series import event_time_lag, lag_by_topic
 
 
@@ -78,7 +78,7 @@ def _source_rows(source: SourceProgress, last: BatchProgress) -> Iterator[tuple[
     lags = lag_by_topic(BatchProgress(query_id="", run_id="", batch=0, at="", sources=(source,)))
     if lags:
         unread = int(sum(lags.values()))
-        yield "Unread after this batch", plural(unread, "record", exact(unread))
+        yield "Unread after this batch", as_records(unread, exact(unread))
     behind = event_time_lag(last)
     if behind is not None:
         yield "Watermark", f"{duration(int(behind * 1000))} before the batch's start"

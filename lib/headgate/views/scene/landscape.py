@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode, LandscapePipeline
 from headgate.model.version import Engine
-from headgate.text.numbers import count
+from headgate.text.numbers import as_records, count
 from headgate.views.scene.folded import MANY as MANY_DRAWN
 from headgate.views.scene.operator_icons import look_of
 from headgate.views.scene.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
@@ -117,7 +117,11 @@ def _node(node: LandscapeNode, shown_as: str) -> SketchNode:
 
 def live_notes(landscape: Landscape) -> dict[str, str]:
     """Return the numbers that move, as short texts by node or box id."""
-    notes = {t.id: f"{count(t.records)} records" for t in landscape.topics if t.records is not None}
+    notes = {
+        t.id: as_records(t.records, count(t.records))
+        for t in landscape.topics
+        if t.records is not None
+    }
     notes |= {t.id: "not in Kafka" for t in landscape.topics if t.exists is False}
     for group in landscape.groups:
         if group.node and group.lag is not None and not group.is_declared:

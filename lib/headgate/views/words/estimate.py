@@ -7,15 +7,14 @@ from typing import Any
 
 from headgate.reprocess.estimate import Estimate, error_of, read_estimate
 from headgate.store.rows import RunFacts, RunState, StepProgress
-from headgate.text.numbers import duration, moment, size
-from headgate.views.words.impact import plural_exact
+from headgate.text.numbers import as_records, duration, exact, moment, size
 
 
 def estimate_lines(found: Estimate) -> Iterator[tuple[str, str]]:
     """Yield name and sentence of what is estimated, start-up apart."""
     if found.records is not None:
         in_bytes = f", about {size(found.bytes)}" if found.bytes is not None else ""
-        yield "Records", f"{plural_exact(found.records, 'record')}{in_bytes}"
+        yield "Records", f"{as_records(found.records, exact(found.records))}{in_bytes}"
     if found.expected is not None and found.low is not None and found.high is not None:
         around = f"{_time(found.low)} to {_time(found.high)}"
         yield "Duration", f"about {_time(found.expected)} ({around}): {found.how}"

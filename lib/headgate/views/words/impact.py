@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.reprocess.impact import again, not_undoable
 from headgate.reprocess.plan import Plan
-from headgate.text.numbers import duration, exact, plural, size
+from headgate.text.numbers import duration, exact, plural, size, up_to
 from headgate.views.words.chain import chain_lines
 from headgate.views.words.dead_letters import dead_letter_lines
 
@@ -42,11 +42,21 @@ def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
         yield "Records reprocessed", how
     elif impact.get("total") is not None:
-        yield "Records reprocessed", f"{plural_exact(impact['total'], 'record')}{_in_bytes(impact)}"
+        yield "Records reprocessed", f"{_records(impact, impact['total'])}{_in_bytes(impact)}"
     if skipped := sum(impact.get("skipped", {}).values()):
-        yield "Records skipped", plural_exact(skipped, "record")
+        yield "Records skipped", _records(impact, skipped)
     if to_read := sum(impact.get("to_read", {}).values()):
-        yield "Records to read", plural_exact(to_read, "record")
+        yield "Records to read", _records(impact, to_read)
+
+
+def counted(impact: Mapping[str, Any], number: int, shown: str | None = None) -> str:
+    """Return a number of records of an impact: dead letters were read, others are offsets."""
+    shown = shown or exact(number)
+    return shown if "dead_letters" in impact else up_to(number, shown)
+
+
+def _records(impact: Mapping[str, Any], number: int) -> str:
+    return plural(number, "record", counted(impact, number))
 
 
 def _in_bytes(impact: Mapping[str, Any]) -> str:

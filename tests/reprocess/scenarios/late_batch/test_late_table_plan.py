@@ -105,8 +105,8 @@ def test_rows_are_staged_with_the_touched_keys_and_then_replaced():
         assert any(text in risk for risk in plan.risks), text
     assert not any("files" in risk for risk in plan.risks)
     assert stage.describe() == (
-        "process 150 records of orders and 12 late records with m:f, and write new results for 3 "
-        "keys (a key counts once per window) to a staging table for public.totals"
+        "process up to 150 records of orders and 12 late records with m:f, and write new results "
+        "for 3 keys (a key counts once per window) to a staging table for public.totals"
     )
     assert upsert.describe() == (
         "upsert the results into table public.totals by key (customer, window_start), delete all "

@@ -57,7 +57,7 @@ from headgate.reprocess.scenarios.shared.processing_mode import (
     least_seconds,
 )
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.text.numbers import duration, name_list, plural
+from headgate.text.numbers import as_records, duration, name_list
 from headgate.text.times import from_milliseconds, iso, milliseconds
 
 
@@ -270,9 +270,7 @@ def _risks(
             "times Headgate measured"
         )
     if newer := newer_records(topics, scanned):
-        risks.append(
-            f"the results don't include {plural(newer, 'record')} after the measured offsets"
-        )
+        risks.append(f"the results lack {as_records(newer)} after the measured offsets")
     return [*risks, *common.topic_risks(topics), *function_risks(request)]
 
 

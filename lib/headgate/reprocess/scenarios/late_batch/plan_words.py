@@ -20,7 +20,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     function_risks,
     newer_records,
 )
-from headgate.text.numbers import plural
+from headgate.text.numbers import as_records, plural
 
 
 def impact_of(needed: NeededInput, touch: LateTouch) -> dict[str, Any]:
@@ -79,9 +79,7 @@ def risks_of(
         f"results are correct only if {said}. Check this in the input" for said in touch.assumed
     ]
     if newer := newer_records(topics, known):
-        risks.append(
-            f"the new results don't include {plural(newer, 'record')} after the processed offsets"
-        )
+        risks.append(f"the new results lack {as_records(newer)} after the processed offsets")
     if _keeps_totals(version):
         risks.append(
             f"the state of {request.pipeline.name} doesn't include the late records. When the "

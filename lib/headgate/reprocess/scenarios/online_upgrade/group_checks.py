@@ -18,7 +18,7 @@ from headgate.reprocess.steps.process.wait_until_stopped import is_running
 from headgate.reprocess.steps.upgrade.compare_outputs import consumers_of
 from headgate.reprocess.steps.upgrade.group_positions import internal_topics
 from headgate.reprocess.steps.upgrade.start_with_output import VARIABLE
-from headgate.text.numbers import name_list
+from headgate.text.numbers import as_records, name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +254,8 @@ def _state_risks(pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
     if pair.starts_earliest:
         count = sum(topic.records or 0 for topic in inputs.values())
         yield (
-            f"{new.name} rebuilds its state from all {count} records of {name_list(pair.inputs)}"
+            f"{new.name} rebuilds its state from all records of {name_list(pair.inputs)} "
+            f"({as_records(count)})"
         )
         yield from common.topic_risks(inputs)
     else:

@@ -12,7 +12,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.text.numbers import plural
+from headgate.text.numbers import as_records, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
             if at < part.begin:
                 lost = part.begin - at
                 yield (
-                    f"{plural(lost, 'record')} of {location} after batch {batch.number} "
+                    f"{as_records(lost)} of {location} after batch {batch.number} "
                     f"{'is' if lost == 1 else 'are'} past retention: the batch ended at offset "
                     f"{at}, but the earliest offset is {part.begin}. Choose a later batch"
                 )

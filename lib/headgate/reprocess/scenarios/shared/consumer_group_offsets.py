@@ -19,7 +19,7 @@ from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, cut_risks, find
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.numbers import name_list, plural, span
+from headgate.text.numbers import as_records, name_list, plural, span
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
@@ -206,8 +206,7 @@ def move_risks(
         count = sum(found.to[part] - at for part, at in on.items())
         spans = name_list(span(part, at, found.to[part]) for part, at in on.items())
         risks.append(
-            f"{pipeline.name} skips up to {plural(count, 'record')} in "
-            f"{plural(len(on), 'partition')}: {spans}"
+            f"{pipeline.name} skips {as_records(count)} in {plural(len(on), 'partition')}: {spans}"
         )
     return risks
 

@@ -28,7 +28,7 @@ from headgate.reprocess.steps.checkpoint.create_remote import CreateRemoteCheckp
 from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
 from headgate.reprocess.steps.offsets.target import Target, TargetKind, TopicPart, cut_risks
 from headgate.reprocess.steps.process.stop_start import ManualStep, start_or_ask
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import as_records, name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +235,7 @@ def _risks(
         )
     if skipped := sum(counted["skipped"].values()):
         spans = name_list(counted["never_read"])
-        risks.append(f"{request.pipeline.name} skips up to {plural(skipped, 'record')}: {spans}")
+        risks.append(f"{request.pipeline.name} skips {as_records(skipped)}: {spans}")
     if position.begun is not None:
         risks.append(
             f"batch {position.begun} is uncommitted: its input is reprocessed, and the sink gets "

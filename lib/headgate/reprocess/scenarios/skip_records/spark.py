@@ -28,7 +28,7 @@ from headgate.reprocess.steps.offsets.skip_records import outside
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
-from headgate.text.numbers import plural
+from headgate.text.numbers import as_records, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +245,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     absent = [w for w in ("stop", "start", "status") if getattr(commands, w) is None]
     if absent:
         blockers.append(
-            f"{pipeline.name} must first process {plural(cut.span.begin - cut.at, 'record')} of "
+            f"{pipeline.name} must first process {as_records(cut.span.begin - cut.at)} of "
             f"batch {cut.part}, up to the range to skip. Headgate starts and stops the query for "
             f"this, so register the missing commands: {', '.join(absent)}"
         )

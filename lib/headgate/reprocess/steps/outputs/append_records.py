@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.own_topic import own_topic
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
 from headgate.reprocess.steps.outputs.process_into_topic import ProcessIntoTopic
 from headgate.reprocess.steps.outputs.process_records import Processing
-from headgate.text.numbers import plural
+from headgate.text.numbers import as_records, plural
 
 _BEGUN = "begun"
 
@@ -41,7 +41,7 @@ class StageRecords(Processing):
 
     def describe(self) -> str:
         return (
-            f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
+            f"process {as_records(self.records)} of {', '.join(sorted(self.offsets))} with "
             f"{self.entry_point}{self.how}, and write the results to a staging topic"
         )
 

@@ -18,7 +18,7 @@ from headgate.reprocess.steps.outputs.process_records import (
     forget_stream,
 )
 from headgate.reprocess.steps.topics.delete_topics import check_unread
-from headgate.text.numbers import plural
+from headgate.text.numbers import as_records, plural
 
 # So that all records stay until they are counted, whatever settings the topic gets then.
 _WHILE_FILLED = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
@@ -38,7 +38,7 @@ class ProcessIntoTopic(Processing):
 
     def describe(self) -> str:
         return (
-            f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
+            f"process {as_records(self.records)} of {', '.join(sorted(self.offsets))} with "
             f"{self.entry_point}{self.how}, and write the results to the new topic {self.topic}"
         )
 

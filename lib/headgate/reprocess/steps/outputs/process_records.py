@@ -20,7 +20,7 @@ from headgate.reprocess.steps.base.step import (
     check_topics,
     known_log,
 )
-from headgate.text.numbers import plural
+from headgate.text.numbers import as_records, plural
 
 # A Delta table's first version; Spark's other writers leave _SUCCESS.
 _DELTA_LOG = "_delta_log/00000000000000000000.json"
@@ -183,7 +183,7 @@ class ProcessRecords(Processing):
         return self.format == "delta"
 
     def describe(self) -> str:
-        count = plural(self.records, "record")
+        count = as_records(self.records)
         return (
             f"process {count} of {', '.join(sorted(self.offsets))} with {self.entry_point}"
             f"{self.how}, and write the results to a new folder next to {self.folder}"

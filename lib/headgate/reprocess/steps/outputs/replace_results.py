@@ -17,7 +17,7 @@ from headgate.reprocess.steps.outputs.late_batch import (
 )
 from headgate.reprocess.steps.outputs.process_records import Processing, ProcessRecords
 from headgate.reprocess.steps.outputs.stage_rows import StageRows
-from headgate.text.numbers import plural
+from headgate.text.numbers import as_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class StageLateRows(StageRows):
 
 
 def _processed(step: Processing, late: LateBatch) -> str:
-    count = plural(step.records, "record")
+    count = as_records(step.records)
     return (
         f"process {count} of {', '.join(sorted(step.offsets))} and {late.title} with "
         f"{step.entry_point}"

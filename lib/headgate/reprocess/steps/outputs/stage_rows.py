@@ -18,7 +18,7 @@ from headgate.reprocess.steps.outputs.process_records import (
     Processing,
     forget_stream,
 )
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import as_records, name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ class StageRows(Processing):
 
     def describe(self) -> str:
         return (
-            f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
+            f"process {as_records(self.records)} of {', '.join(sorted(self.offsets))} with "
             f"{self.entry_point}{self.how}, and write the results to a staging table for "
             f"{self.target.title}"
         )

@@ -11,7 +11,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import as_records, name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class RestoreRecords(StepBase):
         ]
         held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [
-            f"the undo deletes {plural(count, 'record')} of {name} that were written after the run"
+            f"the undo deletes {as_records(count)} of {name} that were written after the run"
             for name, count in sorted(held.items())
         ]
         for name, groups in sorted(inspector.kafka.topic_readers(backup).items()):

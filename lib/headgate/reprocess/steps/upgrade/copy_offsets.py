@@ -22,7 +22,7 @@ from headgate.reprocess.steps.upgrade.group_positions import (
     positions,
     unread,
 )
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import as_records, name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,14 +158,14 @@ class SwitchOffsets(StepBase):
             # What it has passed on to itself is older than its offsets, and not written yet.
             count = sum(max(offsets, 0) for offsets in behind) + in_flight(applier, self.group)
             applier.note(
-                f"consumers get the results of up to {plural(count, 'record')} twice: {self.old} "
+                f"consumers get the results of {as_records(count)} twice: {self.old} "
                 f"processed these records after {self.pipeline} had stopped"
             )
             return
         ends = latest(applier, self.topics)
         open_ = sum(ends[part] - at for part, at in switch.items() if part in ends)
         applier.note(
-            f"{self.old} has stopped. Its committed offsets are {plural(open_, 'record')} before "
+            f"{self.old} has stopped. Its committed offsets are {as_records(open_)} before "
             f"the latest offsets. If {self.old} already processed some of these records, consumers "
             "get their results twice"
         )
@@ -241,10 +241,10 @@ class CountReprocessed(StepBase):
         now = positions(inspector, self.group, {o["topic"] for o in self.switch})
         at = {(o["topic"], o["partition"]): o["offset"] for o in self.switch}
         count = sum(max(now.get(part, offset) - offset, 0) for part, offset in at.items())
-        if not self.has_state:
-            return plural(count, "record")
-        # The old version had passed these on to itself when it stopped.
-        return f"up to {plural(count + in_flight(inspector, self.source), 'record')}"
+        if self.has_state:
+            # The old version had passed these on to itself when it stopped.
+            count += in_flight(inspector, self.source)
+        return as_records(count)
 
 
 def _move(part: Part, before: Mapping[Part, Commit], to: Mapping[Part, int]) -> Move:
