@@ -38,11 +38,7 @@ class Requests:
         resource; StalePlanError where `run` has another plan than the one that was asked for.
         """
         with self._database.writing() as connection:
-            row = _open(connection, request)
-            if is_same_person(row.asked_by, by):
-                raise RefusedError(
-                    f"{row.asked_by} created request {request}: another person must approve it"
-                )
+            row = _to_approve(connection, request, by)
             if row.plan_hash != run.plan_hash:
                 raise StalePlanError(
                     f"the plan changed after request {request} was created. Cancel the request, "
@@ -51,6 +47,11 @@ class Requests:
             made = insert_run(connection, run, by=row.asked_by)
             _decide(connection, row, RequestState.APPROVED, by=by, reason=reason, run=made)
         return made
+
+    def to_approve(self, request: str, *, by: str) -> RequestRow:
+        """Return the request; RefusedError where it is not open, or `by` asked for it."""
+        with self._database.reading() as connection:
+            return _to_approve(connection, request, by)
 
     def decline(self, request: str, *, by: str, reason: str) -> None:
         """End an open request without a run; RefusedError where it is not open."""
@@ -126,6 +127,15 @@ def _open(connection: Connection, request: str) -> RequestRow:
         raise RefusedError(
             f"request {request} was already {row.state} by {row.decided_by}. `headgate requests` "
             "lists all requests"
+        )
+    return row
+
+
+def _to_approve(connection: Connection, request: str, by: str) -> RequestRow:
+    row = _open(connection, request)
+    if is_same_person(row.asked_by, by):
+        raise RefusedError(
+            f"{row.asked_by} created request {request}: another person must approve it"
         )
     return row
 

@@ -27,7 +27,8 @@ def approve_request(
         closing(open_store(context.store_url)) as store,
         closing(with_judge(LiveInspector(context.registry, context.home), context)) as inspector,
     ):
-        row = store.requests.get(request)
+        # Before the plan is built: of a request that is decided nobody wants to know more.
+        row = store.requests.to_approve(request, by=by)
         plan = load_plan(row.plan, source=f"request {request}")
         if seen not in (None, row.plan_hash):
             raise RefusedError(
