@@ -40,10 +40,7 @@ class Requests:
         with self._database.writing() as connection:
             row = _to_approve(connection, request, by)
             if row.plan_hash != run.plan_hash:
-                raise StalePlanError(
-                    f"the plan changed after request {request} was created. Cancel the request, "
-                    "then run `headgate plan` and `headgate request` again"
-                )
+                raise StalePlanError(f"the plan changed after request {request} was created")
             made = insert_run(connection, run, by=row.asked_by)
             _decide(connection, row, RequestState.APPROVED, by=by, reason=reason, run=made)
         return made

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from headgate.errors import RefusedError
+from headgate.errors import RefusedError, StalePlanError, with_next_step
 from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
@@ -41,3 +41,19 @@ def test_a_decided_request_is_called_decided_and_not_stale(context, request_, mo
     decide_request.decline_request(context, request_, by="bob", reason="no")
     with pytest.raises(RefusedError, match="was already declined by bob"):
         decide_request.approve_request(context, request_, by="bob")
+
+
+def test_a_stale_request_needs_a_new_request_and_not_a_plan_of_the_approver(
+    context, request_, monkeypatch
+):
+    def stale(*_):
+        raise StalePlanError("the plan is stale: partitions was 2, is now 3")
+
+    monkeypatch.setattr(decide_request, "approved_now", stale)
+    with pytest.raises(StalePlanError) as raised:
+        decide_request.approve_request(context, request_, by="bob")
+    said = with_next_step(raised.value)
+    assert said.startswith(
+        "the plan is stale: partitions was 2, is now 3. Decline the request with"
+    )
+    assert said.endswith("Its requester can then run `headgate request` again")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from headgate.errors import RefusedError, ScenarioError
+from headgate.errors import RefusedError, ScenarioError, StalePlanError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.plan import load_plan
 from headgate.store import open_store
@@ -35,9 +35,15 @@ def approve_request(
                 f"the plan of request {request} isn't the plan that you reviewed: review the "
                 "request again"
             )
-        now = estimated(context, approved_now(store, inspector, plan))
-        context.before_queueing()
-        return store.requests.approve(request, new_run(now), by=by, reason=reason)
+        try:
+            now = estimated(context, approved_now(store, inspector, plan))
+            context.before_queueing()
+            return store.requests.approve(request, new_run(now), by=by, reason=reason)
+        except StalePlanError as error:
+            raise StalePlanError(
+                f"{error}. Decline the request with `headgate decline {request}`. Its requester "
+                "can then run `headgate request` again"
+            ) from error
 
 
 def decline_request(context: Context, request: str, *, by: str, reason: str) -> None:
