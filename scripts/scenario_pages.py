@@ -446,6 +446,8 @@ def _part(part: ast.expr, module: str) -> str:
         return near
     if value.startswith("plural("):
         return f"{_NUMBER} " + value.split("'")[-2] + "s"
+    if value.startswith("offset_range("):
+        return "offsets FIRST to LAST"
     if value.startswith("as_records("):
         return f"up to {_NUMBER} records"
     return _VALUES.get(value, _NUMBER)

@@ -25,6 +25,11 @@ def span(part: tuple[str, int], begin: int, end: int) -> str:
     return f"{part[0]}[{part[1]}] {begin} to {end - 1}"
 
 
+def offset_range(begin: int, end: int) -> str:
+    """Return the offsets from `begin` up to `end`, which is not one of them: `offsets 3 to 5`."""
+    return f"offset {begin}" if end - begin == 1 else f"offsets {begin} to {end - 1}"
+
+
 def size(number: float | None) -> str:
     """Return bytes as `512 B`, `1.2 kB`, `34 MB`: decimal; `unknown` for None."""
     if number is None:

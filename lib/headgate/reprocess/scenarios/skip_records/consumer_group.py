@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headgate.model.cluster import GroupType
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
@@ -12,10 +14,11 @@ from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, 
 from headgate.reprocess.steps.base.step import Step, active_reason, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
-from headgate.reprocess.steps.offsets.skip_records import SkipRecords, outside
+from headgate.reprocess.steps.offsets.skip_records import SkipRecords, has_no_record, outside
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.text.numbers import offset_range
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
@@ -39,7 +42,14 @@ def build(request: PlanRequest) -> Plan:
         )
     elif not group.is_inactive and pipeline.commands.stop is None:
         blockers.append(active_reason(inspector, group.id))
-    if not blockers and (reason := outside(position, span.begin, span.end)):
+    part, reached = (span.topic, span.partition), position
+    risks = _risks(request, span)
+    if not blockers and has_no_record(inspector, part, position, span.begin):
+        reached = span.begin
+        risks += _risks_without_records(replace(span, begin=position or 0, end=span.begin))
+    if not blockers and has_no_record(inspector, part, span.begin, span.end):
+        risks += _risks_without_records(span)
+    if not blockers and (reason := outside(reached, span.begin, span.end)):
         blockers.append(f"group {group.id} on {span.topic}[{span.partition}]: {reason}")
     if span.topic not in topics or not topics[span.topic].id:
         return request.block(*blockers)
@@ -75,7 +85,7 @@ def build(request: PlanRequest) -> Plan:
             "total": 0,
             "skipped": {span.topic: max(span.end - max(position or 0, span.begin), 0)},
         },
-        risks=(*_risks(request, span), *common.group_risks(group)),
+        risks=(*risks, *common.group_risks(group)),
         blockers=tuple(blockers),
         options=dict(request.options),
         resources=(f"group:{group.id}",),
@@ -90,6 +100,15 @@ def _steps(request: PlanRequest, span: Span, over: SkipRecords) -> tuple[Step, .
     steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), back_up, over)
     has_commands = stop.command is not None or stop.start is not None
     return (*steps, start_or_ask(stop)) if has_commands else steps
+
+
+def _risks_without_records(span: Span) -> tuple[str, ...]:
+    return (
+        f"{span.topic}[{span.partition}] has no committed record at "
+        f"{offset_range(span.begin, span.end)}: only transaction markers, or records that are "
+        "aborted or compacted. The run moves past them, and backs up nothing there. Only "
+        "consumers with isolation.level=read_uncommitted can miss a record",
+    )
 
 
 def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from headgate.reprocess.steps.base.step import PriorState, Step, check_inactive,
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
-from headgate.text.numbers import plural
+from headgate.reprocess.steps.offsets.target import TopicPart
+from headgate.text.numbers import as_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,10 @@ class SkipRecords(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Read where the group is now; refuse where that is not within the range."""
         at = committed(applier, self.group).get((self.topic, self.partition))
-        if reason := outside(at.offset if at else None, self.first, self.next):
+        reached = None if at is None else at.offset
+        if has_no_record(applier, (self.topic, self.partition), reached, self.first):
+            reached = self.first
+        if reason := outside(reached, self.first, self.next):
             raise RefusedError(f"group {self.group} on {self.topic}[{self.partition}]: {reason}")
         move = Move(topic=self.topic, partition=self.partition, was=at, to=Commit(offset=self.next))
         return {"moves": [asdict(move)]}
@@ -96,6 +100,20 @@ class SkipRecords(StepBase):
         return (restore,)
 
 
+def has_no_record(inspector: Inspector, part: TopicPart, begin: int | None, end: int) -> bool:
+    """Whether a range of offsets is known to have no committed record, but only other offsets.
+
+    Those are transaction markers, and records that are aborted or compacted away. Of an open
+    transaction nobody knows yet.
+    """
+    if begin is None or begin >= end or inspector.kafka.topics_in_transaction([part[0]]):
+        return False
+    logs = inspector.kafka.topics([part[0]])[part[0]].partitions
+    # What retention has deleted can't be asked for: Kafka answers with an error.
+    first = max(begin, next(p.begin or 0 for p in logs if p.number == part[1]))
+    return not inspector.kafka.first_records({part: (first, end)})
+
+
 def outside(at: int | None, first: int, next_: int) -> str | None:
     """Say why a group that is at `at` can't step over the range; None where it can."""
     if at is None:
@@ -106,7 +124,7 @@ def outside(at: int | None, first: int, next_: int) -> str | None:
     if at < first:
         return (
             f"the committed offset {at} is before the range to skip, so the run would also skip "
-            f"{plural(first - at, 'record')} before offset {first}. Let the pipeline reach the "
+            f"{as_records(first - at)} before offset {first}. Let the pipeline reach the "
             f"range, or start the range at offset {at}"
         )
     if at >= next_:

@@ -15,7 +15,7 @@ from headgate.reprocess.ports.record_backup import Digest, Span
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import name_list, offset_range, plural
 
 _LONGEST = str(2**63 - 1)
 # Old, late and large records are taken as they are, and nothing is removed by age or by key.
@@ -53,7 +53,9 @@ class BackUpRecords(StepBase):
 
     def describe(self) -> str:
         if self.only:
-            parts = name_list(f"{s.topic}[{s.partition}] {_offsets(s)}" for s in self.only)
+            parts = name_list(
+                f"{s.topic}[{s.partition}] {offset_range(s.begin, s.end)}" for s in self.only
+            )
             return f"copy records to a backup topic: {parts}"
         count = sum(size["records"] for size in self.sizes.values())
         sizes = [size["bytes"] for size in self.sizes.values()]
@@ -202,8 +204,3 @@ def _shown(digests: Mapping[int, Digest]) -> str:
     return f"{plural(count, 'record')}, {size} bytes" + (
         f" (hash by partition: {hashes})" if hashes else ""
     )
-
-
-def _offsets(span: Span) -> str:
-    last = span.end - 1
-    return f"offset {last}" if span.begin == last else f"offsets {span.begin} to {last}"
