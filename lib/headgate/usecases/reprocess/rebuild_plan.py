@@ -20,6 +20,7 @@ from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.store.step_records import step_records
 from headgate.text.numbers import name_list
+from headgate.usecases.activity.list_paused import PAUSE, STARTS, ended_by, pause_of
 from headgate.usecases.reprocess.complete_version import complete_version
 
 if TYPE_CHECKING:
@@ -83,9 +84,23 @@ def fresh_plan(
         risks=(
             *plan.risks,
             *unread,
+            *_pause_risks(store, plan),
             *(_half_done(store, plan, r) for r in half_done(store, plan.resources)),
         ),
     )
+
+
+def _pause_risks(store: Store | SqliteReader, plan: Plan) -> list[str]:
+    """Name paused pipelines that the run starts, and by whom they were paused."""
+    if plan.scenario == PAUSE:
+        return []
+    starting = (s for s in plan.steps if s.action in STARTS)
+    names = {name for step in starting if (name := pipeline_of(step, plan.pipeline))}
+    return [
+        f"{name} is {paused.words}. The run of this plan starts {name}, and ends the pause"
+        for name in sorted(names)
+        if (paused := pause_of(store, name))
+    ]
 
 
 def _strange_checkpoints(
@@ -239,6 +254,12 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
     undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))
     if undone and not has_effect(store, row.id):
         return [f"run {row.id} was already undone by run {undone[0].id}"]
+    if ended := ended_by(store, row):
+        return [
+            f"the pause by run {row.id} has ended, because run {ended.id} started {row.pipeline}. "
+            f"There is nothing to undo. To pause {row.pipeline} again, run `headgate plan pause "
+            f"{row.pipeline}`"
+        ]
     return [f"{reason}: undo that run first" for reason in overtaken(store, row, but=but)]
 
 
