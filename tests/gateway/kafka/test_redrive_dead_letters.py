@@ -375,6 +375,21 @@ def test_the_undo_of_a_retry_topic_marks_its_records_as_not_redriven(letters):
     assert letters.redrive("r3") == {"to_redrive": 10}
 
 
+def test_the_undo_of_a_retry_topic_keeps_what_earlier_runs_have_redriven(letters):
+    make_topic(letters.broker, letters.retry, 2)
+    letters.fail(10)
+    assert letters.redrive(partitions=(0,)) == {"to_redrive": 5, "not_selected": 5}
+    again = letters.redrive("r2", to=letters.retry, targets={letters.retry: 2}, again=True)
+    assert again == {"to_redrive": 10}
+    marked = [m for m in dead.read(letters.broker, letters.retry) if "again" in dead.own_headers(m)]
+    assert len(marked) == 5
+    with Kafka(letters.broker) as kafka:
+        for _ in range(2):
+            forget(kafka, letters.dead, letters.ledger, letters.retry)
+    assert letters.redrive("r3") == {"to_redrive": 5, "already_redriven": 5}
+    assert sorted(letters.ids()) == list(range(10))
+
+
 def test_a_retry_topic_with_records_of_another_dead_letter_topic_is_not_forgotten(letters):
     make_topic(letters.broker, letters.retry, 1)
     letters.fail(4)

@@ -61,7 +61,12 @@ def test_of_two_conventions_the_last_one_counts():
 
 
 def test_redrives_are_counted_and_their_headers_left_out():
-    own = (("headgate.redrive.attempts", b"2"), ("headgate.redrive.key", b"orders-0-5"), *OWN)
+    own = (
+        ("headgate.redrive.attempts", b"2"),
+        ("headgate.redrive.key", b"orders-0-5"),
+        ("headgate.redrive.again", b"true"),
+        *OWN,
+    )
     found = read_dead_letter(tuple(dead.connect("orders", 0, 9, own=own)))
     assert (found.attempts, found.key, found.headers) == (2, "orders-0-5", OWN)
 

@@ -18,7 +18,7 @@ from headgate.gateway.kafka.redrive_ledger import Marks, progress_row, read_mark
 from headgate.gateway.kafka.topic_changes import topics_in_transaction
 from headgate.gateway.kafka.write_records import name_of
 from headgate.model.dead_letters import DeadLetter, Decision, Selection, decide, target_of
-from headgate.parse.kafka.dead_letters import ATTEMPTS, FROM, KEY, RUN, read_dead_letter
+from headgate.parse.kafka.dead_letters import AGAIN, ATTEMPTS, FROM, KEY, RUN, read_dead_letter
 from headgate.reprocess.ports.dead_letters import Ledger, Progress
 from headgate.reprocess.ports.record_backup import Span
 
@@ -54,9 +54,9 @@ class Work:
 
 @dataclass(slots=True)
 class _Batch:
-    """What goes into the next transaction."""
+    """What goes into the next transaction; with each record, whether an earlier run redrove it."""
 
-    records: list[tuple[Record, DeadLetter]] = field(default_factory=list)
+    records: list[tuple[Record, DeadLetter, bool]] = field(default_factory=list)
     looked: int = 0
 
     def clear(self) -> None:
@@ -157,7 +157,7 @@ class _Runner:
         self._at[record.partition] = record.offset + 1
         self._batch.looked += 1
         if found is Decision.REDRIVE:
-            self._batch.records.append((record, letter))
+            self._batch.records.append((record, letter, done))
             self._marks.put(record.partition, record.offset)
 
     def _keep_rate(self) -> None:
@@ -172,8 +172,8 @@ class _Runner:
             return
         failed: list[Failed] = []
         with transaction(self._producer, failed):
-            for record, letter in self._batch.records:
-                produce_record(self._producer, self._moved(record, letter), failed)
+            for taken in self._batch.records:
+                produce_record(self._producer, self._moved(*taken), failed)
             for key, value in (*self._marks.rows(), *self._progress()):
                 produce(self._producer, self._work.ledger.topic, key, value, failed)
         self._written += len(self._batch.records)
@@ -185,7 +185,7 @@ class _Runner:
             counts = self._counts.get(partition, {})
             yield progress_row(self._work.run, partition, offset, counts)
 
-    def _moved(self, record: Record, letter: DeadLetter) -> dict[str, Any]:
+    def _moved(self, record: Record, letter: DeadLetter, done: bool) -> dict[str, Any]:
         """Return the record as it goes to its target, and how errors name it."""
         chosen = self._work.chosen
         target = target_of(letter, chosen)
@@ -197,6 +197,7 @@ class _Runner:
             KEY: letter.key or failed_at,
             FROM: place,
             RUN: self._work.run,
+            **({AGAIN: "true"} if done else {}),
         }
         made: dict[str, Any] = {
             "topic": target,

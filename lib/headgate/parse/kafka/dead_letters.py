@@ -33,9 +33,11 @@ ATTEMPTS = "headgate.redrive.attempts"
 KEY = "headgate.redrive.key"
 FROM = "headgate.redrive.from"
 RUN = "headgate.redrive.run"
+AGAIN = "headgate.redrive.again"
+"""Header of a record that an earlier run had already redriven. The value is `true`."""
 FAILED_IN = "__connect.errors.headgate.run"
 """Header of a record that made a function fail in a run. The value is the run id."""
-_OWN = frozenset({ATTEMPTS, KEY, FROM, RUN})
+_OWN = frozenset({ATTEMPTS, KEY, FROM, RUN, AGAIN})
 _BACKED_UP = "backed up by Headgate"
 # A class, where older versions write `class: message`.
 _CLASS = re.compile(r"[\w$.]+(?=: )")

@@ -74,5 +74,6 @@ class DeadLetterApplier(DeadLetterInspector, Protocol):
     def forget(self, dead_letters: str, ledger: Ledger, retry_topic: str) -> None:
         """Mark the dead letters that the retry topic has as not redriven; fine if it is gone.
 
+        Those that an earlier run had already redriven stay marked.
         RefusedError, and none is marked, if it also has records of another dead letter topic.
         """

@@ -29,7 +29,7 @@ class DeleteRetryTopic(StepBase):
     def describe(self) -> str:
         return (
             f"delete topic {self.topic} with its records, and mark these records in "
-            f"{self.dead_letters} as not redriven"
+            f"{self.dead_letters} as not redriven, except records that an earlier run redrove"
         )
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
