@@ -248,3 +248,14 @@ def test_effects_are_named_unless_both_versions_are_idempotent():
     assert any("happen twice" in risk for risk in plan(World(new=idempotent)).risks)
     both = World(new=idempotent, old=idempotent)
     assert not any("happen twice" in risk for risk in plan(both).risks)
+
+
+def test_offsets_of_a_topic_that_is_no_longer_read_are_named_and_not_waited_for():
+    world = World(old={"topics": ("orders",)})
+    world.at["app"][("old", 0)] = 2
+    world.ends["old"] = (9,)
+    plan = build_plan("online-upgrade", "p", world, ASKED)
+    assert plan.can_apply, plan.blockers
+    steps = [s.details() for s in plan.steps if s.action == "compare_versions"]
+    assert [list(s["topics"]) for s in steps] == [["orders"]]
+    assert any("group app has committed offsets of old, but" in risk for risk in plan.risks)

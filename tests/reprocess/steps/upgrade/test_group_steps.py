@@ -6,7 +6,7 @@ import pytest
 
 from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
-from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.output_comparison import ComparedColumn, OutputComparison
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.version import Engine
@@ -21,6 +21,7 @@ from headgate.reprocess.steps.upgrade.copy_offsets import CopyOffsets, SwitchOff
 from headgate.reprocess.steps.upgrade.drop_application import DropApplication
 from headgate.reprocess.steps.upgrade.group_positions import Version, wait_until_read
 from headgate.reprocess.steps.upgrade.start_with_output import StartWithOutput
+from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion
 
 TOPICS = {"in": {"id": "1", "partitions": 2}}
 BOTH = {"pipeline": "p", "group": "old", "new": "p2", "new_group": "new", "topics": TOPICS}
@@ -43,7 +44,7 @@ class World(FlatPorts):
         self.states = {"p": Status.STOPPED, "p2": Status.STOPPED}
         self.filled, self.moves, self.notes, self.done = None, [], [], []
         self.compared, self.kept, self.clean = EQUAL, {}, None
-        self.names, self.readers = set(), {}
+        self.names, self.readers, self.assigned = set(), {}, ()
 
     def pause(self, seconds):
         if self.moves:
@@ -77,8 +78,9 @@ class World(FlatPorts):
             GroupOffset(topic=t, partition=p, offset=o)
             for (t, p), o in sorted(self.at.get(name, {}).items())
         )
-        state = "empty" if offsets else "dead"
-        return Group(id=name, type=GroupType.CLASSIC, state=state, members=(), offsets=offsets)
+        members = (Member(id="m", assignment=self.assigned),) if self.assigned else ()
+        state = "stable" if members else "empty" if offsets else "dead"
+        return Group(id=name, type=GroupType.CLASSIC, state=state, members=members, offsets=offsets)
 
     def groups(self):
         return {name: self.group(name) for name in self.at}
@@ -240,6 +242,31 @@ def test_waiting_ends_at_the_last_record_and_not_at_a_marker_of_a_transaction():
     world.states["p"] = Status.RUNS
     with pytest.raises(RefusedError, match=r"has not caught up on in\[0\] after"):
         wait_until_read(world, Version("p", "old"), {("in", 0): 40})
+
+
+def test_a_partition_that_no_member_reads_is_not_a_matter_of_resources():
+    world = World()
+    world.states["p2"] = Status.RUNS
+    world.first_records = lambda ranges: dict.fromkeys(ranges, 5)
+    world.assigned = (("in", 0),)
+    world.at["new"] = {("in", 0): 40}
+    with pytest.raises(RefusedError, match=r"no member of group new reads in\[1\]. Both versions"):
+        wait_until_read(world, Version("p2", "new"), {("in", 0): 40, ("in", 1): 5})
+
+
+def test_a_version_without_records_in_what_its_members_read_is_verified():
+    world = World()
+    world.states["p2"] = Status.RUNS
+    world.at["new"] = {("in", 0): 40, ("in", 1): 3}
+    step = VerifyVersion(pipeline="p2", group="new")
+    world.assigned = (("in", 0),)
+    step.apply(world, {})
+    assert world.notes == [
+        "group new has members, and no unread records in the partitions that they read"
+    ]
+    world.assigned = (("in", 0), ("in", 1))
+    with pytest.raises(StepError, match="group new has committed no new offsets after 600 s"):
+        step.apply(world, {})
 
 
 def test_an_application_is_done_only_when_its_repartition_topics_are_read():

@@ -12,8 +12,9 @@ from headgate.model.version import Engine
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.group_inputs import other_topic_blockers
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
-from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.offsets.partition_offsets import commits_of, committed
 from headgate.reprocess.steps.process.wait_until_stopped import is_running
 from headgate.reprocess.steps.upgrade.compare_outputs import consumers_of
 from headgate.reprocess.steps.upgrade.group_positions import internal_topics
@@ -119,7 +120,9 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
             f"topic {pair.shadow} already exists. Delete it if no consumer needs it, or pass "
             "another --shadow-topic"
         )
-    at = committed(inspector, pair.old.group or "")
+    group = inspector.kafka.group(pair.old.group or "")
+    yield from other_topic_blockers(pair.old, group, pair.inputs)
+    at = commits_of(group)
     unread = [
         f"{name}[{part.number}]"
         for name in pair.inputs

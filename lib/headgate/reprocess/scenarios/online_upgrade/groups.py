@@ -7,7 +7,6 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from headgate.model.cluster import Topic
-from headgate.model.kafka_streams import looks_internal
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
@@ -15,6 +14,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.online_upgrade.group_checks import Pair, blockers_of, risks_of
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.compared_results import comparison_of
+from headgate.reprocess.scenarios.shared.group_inputs import input_topics, other_topic_risks
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.process.stop_start import StopPipeline
@@ -55,13 +55,13 @@ def build(request: PlanRequest) -> Plan:
 def _pair(request: PlanRequest, new: Pipeline) -> Pair:
     old, options = request.pipeline, request.options
     is_streams = old.engine is Engine.KAFKA_STREAMS
-    read = {topic for topic, _ in committed(request.inspector, old.group or "")}
-    own = {t for t in read if is_streams and t.startswith(f"{old.group}-") and looks_internal(t)}
+    inspector = request.inspector
+    read = input_topics(inspector, old, request.version, inspector.kafka.group(old.group or ""))
     output = str(options["output-topic"])
     return Pair(
         old=old,
         new=new,
-        inputs=tuple(sorted((read - own) | set(old.topics))),
+        inputs=tuple(sorted(read)),
         output=output,
         shadow=str(options.get("shadow-topic", f"{output}-shadow")),
         starts_earliest=is_streams and options.get("start-at", EARLIEST) == EARLIEST,
@@ -88,7 +88,11 @@ def _plan(
             "consumers": _consumers(inspector, pair),
             "lag": _lag(inputs, committed(inspector, old.group or "")),
         },
-        risks=(*risks_of(request, pair, inputs), *common.group_risks(groups[0])),
+        risks=(
+            *risks_of(request, pair, inputs),
+            *other_topic_risks(old, groups[0], pair.inputs),
+            *common.group_risks(groups[0]),
+        ),
         blockers=blockers,
         options=dict(request.options),
         resources=(

@@ -9,6 +9,7 @@ from headgate.errors import RefusedError
 from headgate.model.kafka_streams import InternalKind, internal_kind, looks_internal
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps.base.group_liveness import ASSIGNED_SECONDS, unassigned
 from headgate.reprocess.steps.base.step import known_log
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.offsets.partition_offsets import committed
@@ -102,6 +103,7 @@ def internal_topics(inspector: Inspector, application: str) -> list[str]:
 
 def _wait(applier: Applier, version: Version, ends: Mapping[Part, int]) -> None:
     wait, still, before = Wait(applier=applier, poll=_POLL), 0.0, None
+    idle_seconds = 0.0
     while left := _late(at := _committed(applier, version.group), ends):
         still = still + _POLL if at == before else 0.0
         before = at
@@ -115,6 +117,15 @@ def _wait(applier: Applier, version: Version, ends: Mapping[Part, int]) -> None:
             raise RefusedError(
                 f"{version.pipeline} ended while both versions ran. See its log for the cause, "
                 "then run `headgate plan` again"
+            )
+        idle = unassigned(applier.kafka.group(version.group), left)
+        idle_seconds = idle_seconds + _POLL if idle else 0.0
+        if idle_seconds >= ASSIGNED_SECONDS:
+            names = name_list(f"{t}[{p}]" for t, p in idle)
+            raise RefusedError(
+                f"no member of group {version.group} reads {names}. Both versions must read the "
+                "same topics. Correct the version, or set `topics` in headgate.toml to the topics "
+                "that both read, then run `headgate plan` again"
             )
         if wait.seconds >= READ_SECONDS:
             names = name_list(f"{t}[{p}]" for t, p in left)

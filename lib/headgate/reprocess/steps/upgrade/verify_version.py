@@ -10,6 +10,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import unassigned
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
@@ -142,8 +143,9 @@ class VerifyVersion(StepBase):
         wait = Wait(applier=applier)
         while True:
             now = committed(applier, group)
-            has_members = bool(applier.kafka.group(group).members)
-            if has_members and (now != before or not _lags(applier, group)):
+            found = applier.kafka.group(group)
+            has_members = bool(found.members)
+            if has_members and (now != before or not _lagging(applier, group)):
                 how = "committed new offsets" if now != before else "has no unread records"
                 applier.note(f"group {group} has members and {how}")
                 return
@@ -154,6 +156,14 @@ class VerifyVersion(StepBase):
                     "offsets. See its log for the cause"
                 )
             if wait.seconds >= PROVE_SECONDS:
+                left = _lagging(applier, group)
+                if left and unassigned(found, left) == left:
+                    # Kafka keeps offsets of topics that the group no longer reads.
+                    applier.note(
+                        f"group {group} has members, and no unread records in the partitions that "
+                        "they read"
+                    )
+                    return
                 how = "has committed no new offsets" if has_members else "has no members"
                 raise StepError(
                     f"group {group} {how} after {wait.seconds:.0f} s: resume the run to wait "
@@ -198,9 +208,9 @@ def _has_ended(applier: Applier, pipeline: str, was: PriorState) -> bool:
     return told.status is Status.STOPPED and (told.run is None or told.run != was.get("ended"))
 
 
-def _lags(applier: Applier, group: str) -> bool:
-    """Return whether a partition of the group has records that it has not read."""
+def _lagging(applier: Applier, group: str) -> list[tuple[str, int]]:
+    """Return the partitions of the group that have records that it has not read."""
     at = {part: c.offset for part, c in committed(applier, group).items()}
     topics = applier.kafka.topics({topic for topic, _ in at})
     ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
-    return any((ends.get(part) or 0) > offset for part, offset in at.items())
+    return sorted(part for part, offset in at.items() if (ends.get(part) or 0) > offset)
