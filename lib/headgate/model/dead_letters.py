@@ -112,6 +112,15 @@ def target_of(letter: DeadLetter, chosen: Selection) -> str | None:
     return chosen.to or letter.topic
 
 
+def timestamp_of(letter: DeadLetter, timestamp: int | None) -> int | None:
+    """Return the timestamp that a record is redriven with; None for the current time.
+
+    Some conventions keep the timestamp with which it failed, in a header. Kafka's client takes 0
+    for no timestamp.
+    """
+    return (letter.timestamp if letter.timestamp is not None else timestamp) or None
+
+
 def _is_selected(
     letter: DeadLetter, partition: int, timestamp: int | None, chosen: Selection
 ) -> bool:
@@ -148,8 +157,9 @@ class Summary:
     All other counts are of the records that were read; with `is_sample`, others weren't read.
     `decided` counts by decision. The other tables count only selected records: by reason, by source
     topic, by convention and by attempts; `targets` counts the records to redrive by topic. `newest`
-    and `oldest` are the timestamps of records in Unix ms. `arrived` is the number of records that
-    arrived while Headgate read the topic.
+    and `oldest` are the timestamps of records in Unix ms. `written` is by target topic the oldest
+    timestamp with which a record is redriven. `arrived` is the number of records that arrived while
+    Headgate read the topic.
     """
 
     offsets: int = 0
@@ -164,6 +174,7 @@ class Summary:
     samples: tuple[Sample, ...] = ()
     newest: int | None = None
     oldest: int | None = None
+    written: Mapping[str, int] = field(default_factory=dict)
     arrived: int = 0
 
     def count(self, decision: Decision) -> int:

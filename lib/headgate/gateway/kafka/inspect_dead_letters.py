@@ -26,6 +26,7 @@ from headgate.model.dead_letters import (
     Summary,
     decide,
     target_of,
+    timestamp_of,
 )
 from headgate.parse.kafka.dead_letters import read_dead_letter
 from headgate.reprocess.ports.dead_letters import Ledger
@@ -65,6 +66,7 @@ class _Counting:
         self.attempts, self.targets = _Count(), _Count()
         self._samples: dict[str, Sample] = {}
         self.times: list[int] = []
+        self._written: dict[str, int] = {}
 
     def take(self, record: Record) -> None:
         """Count one record."""
@@ -83,7 +85,10 @@ class _Counting:
             ends = (*self.times, record.timestamp)
             self.times = [min(ends), max(ends)]
         if found is Decision.REDRIVE:
-            self.targets.add(target_of(letter, self._chosen))
+            target = str(target_of(letter, self._chosen))
+            self.targets.add(target)
+            if at := timestamp_of(letter, record.timestamp):
+                self._written[target] = min(at, self._written.get(target, at))
         # One of each reason, the first ones.
         if len(self._samples) < _SAMPLES and letter.reason not in self._samples:
             self._samples[letter.reason] = _sample(record, letter)
@@ -103,6 +108,7 @@ class _Counting:
             samples=tuple(self._samples.values()),
             oldest=self.times[0] if self.times else None,
             newest=self.times[1] if self.times else None,
+            written=self._written,
             arrived=arrived,
         )
 

@@ -17,7 +17,14 @@ from headgate.gateway.kafka.read_records import Record, each_record
 from headgate.gateway.kafka.redrive_ledger import Marks, progress_row, read_marks
 from headgate.gateway.kafka.topic_changes import topics_in_transaction
 from headgate.gateway.kafka.write_records import name_of
-from headgate.model.dead_letters import DeadLetter, Decision, Selection, decide, target_of
+from headgate.model.dead_letters import (
+    DeadLetter,
+    Decision,
+    Selection,
+    decide,
+    target_of,
+    timestamp_of,
+)
 from headgate.parse.kafka.dead_letters import AGAIN, ATTEMPTS, FROM, KEY, RUN, read_dead_letter
 from headgate.reprocess.ports.dead_letters import Ledger, Progress
 from headgate.reprocess.ports.record_backup import Span
@@ -206,9 +213,7 @@ class _Runner:
             "headers": [*letter.headers, *((k, v.encode()) for k, v in added.items())],
             "name": name_of(record),
         }
-        at = letter.timestamp if letter.timestamp is not None else record.timestamp
-        # Kafka's client takes 0 for no timestamp, and writes the current time for both.
-        if at:
+        if at := timestamp_of(letter, record.timestamp):
             made["timestamp"] = at
         if (partition := self._partition(letter, str(target))) is not None:
             made["partition"] = partition

@@ -229,7 +229,7 @@ def test_a_sample_says_so_and_estimates():
         ({"running": Status.STOPPED}, "billing is stopped"),
         ({"retention": DAY}, "the oldest dead letters may expire before the run redrives"),
         (
-            {"summary": replace(FULL, oldest=NOW - 30 * DAY)},
+            {"summary": replace(FULL, written={"orders": NOW - 30 * DAY})},
             "the oldest redriven record is from 30 days ago, and orders keeps records for 7 days",
         ),
         ({"summary": replace(FULL, arrived=3)}, "3 records arrived in dead"),

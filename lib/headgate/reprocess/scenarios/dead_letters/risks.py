@@ -141,7 +141,7 @@ def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterato
 
 def _target_risks(found: Redrive) -> Iterator[str]:
     for name, topic in sorted(found.targets.items()):
-        yield from _expiry_risks(name, topic, found.summary.oldest)
+        yield from _expiry_risks(name, topic, found.summary.written.get(name))
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (
                 f"{name} is compacted: a redriven record replaces a newer value of its key. "
@@ -162,14 +162,16 @@ def _target_risks(found: Redrive) -> Iterator[str]:
 
 def _expiry_risks(name: str, target: Topic, oldest: int | None) -> Iterator[str]:
     keep = target.retention_ms
-    if keep is None or keep < 0:
+    # With LogAppendTime, the broker replaces the timestamps.
+    if keep is None or keep < 0 or target.timestamp_type == "LogAppendTime":
         return
     age = 0 if oldest is None else int(time.time() * 1000) - oldest
     if age > keep:
         yield (
             f"the oldest redriven record is from {duration(age)} ago, and {name} keeps records "
-            f"for {duration(keep)}. Kafka may delete this record before a consumer reads it: "
-            f"raise retention.ms of {name} first"
+            f"for {duration(keep)}. Kafka may delete this and other old records before a consumer "
+            "reads them, and they then count as redriven: raise retention.ms of "
+            f"{name} first, or choose a retry topic with --to"
         )
     else:
         yield (
