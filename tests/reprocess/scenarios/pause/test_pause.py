@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from crashing import COMMANDS, QuickProcesses
+from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
+from headgate.model.cluster import Group, GroupOffset, Member, Partition, Topic
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.processes import Status
@@ -120,7 +122,62 @@ def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, 
         step.verify(moving, {})
     monkeypatch.setattr(moving, "pause", lambda _seconds: None)
     step.verify(moving, {})
-    assert any("has committed nothing for 3 s" in note for note in made.notes)
+    assert any("the pause of q is not verified" in note for note in made.notes)
+
+
+class Idle(FlatPorts):
+    """A group that never moves; it has read t[0] to 5, and another topic no longer."""
+
+    run = "r"
+
+    def __init__(self, status, end, *, first=True):
+        self.told, self.end, self.first, self.notes = status, end, first, []
+
+    def status(self, name):
+        return self.told
+
+    def has_cluster(self):
+        return True
+
+    def group(self, name):
+        offsets = tuple(GroupOffset(topic=t, partition=0, offset=5) for t in ("t", "old"))
+        member = Member(id="m", assignment=(("t", 0),))
+        return Group(id=name, state="stable", members=(member,), offsets=offsets)
+
+    def topics(self, names):
+        ends = {"t": self.end, "old": 99}
+        return {
+            n: Topic(name=n, partitions=(Partition(number=0, begin=0, end=ends[n]),)) for n in names
+        }
+
+    def first_records(self, ranges):
+        return {part: at for part, (at, _) in ranges.items() if self.first}
+
+    def pause(self, seconds):
+        pass
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+PAUSE = pause.PauseProcessing(pipeline="q", command="true", resume="true", group="g")
+
+
+@pytest.mark.parametrize("status", [Status.RUNS, Status.UNKNOWN])
+def test_unread_records_that_stay_unread_verify_a_pause(status):
+    world = Idle(status, end=9)
+    PAUSE.verify(world, {})
+    assert "it has unread records, and has committed nothing for 65 s" in world.notes[0]
+
+
+@pytest.mark.parametrize("world", [{"end": 5}, {"end": 6, "first": False}])
+def test_offsets_of_an_idle_pipeline_verify_nothing(world):
+    """Nothing is unread but a transaction's marker, and a topic that no member reads."""
+    with pytest.raises(RefusedError, match="status of q is still running after its pause command"):
+        PAUSE.verify(Idle(Status.RUNS, **world), {})
+    unknown = Idle(Status.UNKNOWN, **world)
+    PAUSE.verify(unknown, {})
+    assert unknown.notes[0].startswith("the pause of q is not verified")
 
 
 def test_nobody_told_is_no_reason_to_fail(held):

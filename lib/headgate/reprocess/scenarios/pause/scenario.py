@@ -129,6 +129,12 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
         "records that expire during the pause are never processed: check the retention of the "
         "input topics"
     ]
+    if commands.pause is not None:
+        risks.append(
+            "if no status command reports `paused` (exit code 4), Headgate verifies the pause only "
+            "by unread records that stay unread. Without unread records, the pause isn't "
+            "verified: the run then says so, and is rolled back if the status is `running`"
+        )
     if commands.pause is None:
         risks.append(
             f"{pipeline.name} has no pause command: Headgate stops the pipeline instead, and "

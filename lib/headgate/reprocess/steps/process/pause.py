@@ -9,6 +9,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import unassigned
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
@@ -25,7 +26,7 @@ class PauseProcessing(StepBase):
     """Run the registered pause command, and verify that the pipeline makes no progress.
 
     Proof is a status command that says `paused`; else that the committed offsets, or the logs of
-    the checkpoint, stand still.
+    the checkpoint, stand still although records are unread. Without unread records there is none.
     """
 
     action: ClassVar[str] = "pause_processing"
@@ -55,8 +56,25 @@ class PauseProcessing(StepBase):
         if _follows(applier, self.pipeline, Status.PAUSED):
             applier.note(f"the status of {self.pipeline} is paused")
             return
-        wait, still = Wait(applier=applier, poll=_POLL), 0.0
-        before = self._position(applier)
+        wait = Wait(applier=applier, poll=_POLL)
+        while True:
+            has_unread = _has_unread(applier, self.group, self.checkpoint)
+            if not self._stands_still(applier, wait):
+                continue
+            if has_unread:
+                applier.note(
+                    f"{self.pipeline} is paused: it has unread records, and has committed nothing "
+                    f"for {STILL_SECONDS:.0f} s"
+                )
+                return
+            # Records may have arrived meanwhile: whether they stay unread is to be seen.
+            if not _has_unread(applier, self.group, self.checkpoint):
+                self._unverified(applier)
+                return
+
+    def _stands_still(self, applier: Applier, wait: Wait) -> bool:
+        """Return whether there is no progress for long enough; RefusedError if it never ends."""
+        before, still = self._position(applier), 0.0
         while still < STILL_SECONDS:
             if wait.seconds >= MOST_SECONDS:
                 raise RefusedError(
@@ -64,9 +82,25 @@ class PauseProcessing(StepBase):
                     "command. Check that the command reaches every process"
                 )
             wait.pause()
-            now = self._position(applier)
-            still, before = (still + _POLL if now == before else 0.0), now
-        applier.note(f"{self.pipeline} is paused: it has committed nothing for {still:.0f} s")
+            if self._position(applier) != before:
+                return False
+            still += _POLL
+        return True
+
+    def _unverified(self, applier: Applier) -> None:
+        """Refuse if the status contradicts the pause; else say that nothing shows it."""
+        if applier.processes.status(self.pipeline) is Status.RUNS:
+            raise RefusedError(
+                f"the status of {self.pipeline} is still running after its pause command. Headgate "
+                f"knows of no unread records, so committed offsets don't show whether "
+                f"{self.pipeline} is paused. Let the status command exit with code 4 if the "
+                "pipeline is paused"
+            )
+        applier.note(
+            f"the pause of {self.pipeline} is not verified: Headgate knows of no unread records, "
+            "so it can't see whether the pipeline would process them. Register a status command "
+            "that exits with code 4 if the pipeline is paused"
+        )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Resume the pipeline."""
@@ -206,6 +240,33 @@ def position(inspector: Inspector, group: str | None, checkpoint: str | None) ->
         return sorted((o.topic, o.partition, o.offset or 0) for o in offsets)
     found = inspector.checkpoints.read(checkpoint) if checkpoint else None
     return found.head if found else None
+
+
+def _has_unread(inspector: Inspector, group: str | None, checkpoint: str | None) -> bool:
+    """Return whether Kafka is known to have records that the pipeline is to read next.
+
+    Markers of transactions are no records, and a topic that no member reads stays unread.
+    """
+    if not inspector.kafka.has_cluster():
+        return False
+    members = inspector.kafka.group(group) if group is not None else None
+    if members is not None:
+        at = {(o.topic, o.partition): o.offset for o in members.offsets if o.offset is not None}
+    else:
+        found = inspector.checkpoints.read(checkpoint) if checkpoint else None
+        offsets = found.offsets if found else {}
+        at = {(t, p): offset for t, parts in offsets.items() for p, offset in parts.items()}
+    topics = inspector.kafka.topics({topic for topic, _ in at}) if at else {}
+    logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
+    ranges = {
+        part: (max(offset, logs[part].begin or 0), logs[part].end or 0)
+        for part, offset in at.items()
+        if part in logs and (logs[part].end or 0) > offset
+    }
+    idle = unassigned(members, ranges) if members is not None else []
+    ranges = {part: ends for part, ends in ranges.items() if part not in idle}
+    first = inspector.kafka.first_records(ranges) if ranges else {}
+    return any(offset is not None for offset in first.values())
 
 
 def _follows(applier: Applier, pipeline: str, wanted: Status) -> bool:
