@@ -103,7 +103,17 @@ def test_an_undo_brings_back_state_that_was_backed_up():
     unread = next(s for s in plan.steps if s.action == "back_up_unread_records")
     was = unread.bind(PaperRun())
     assert was["spans"] == [{"topic": "shop-g-repartition", "partition": 0, "begin": 3, "end": 10}]
-    assert [s.action for s in unread.undo(was)] == ["restore_records", "delete_backup_topics"]
+    records, backup = unread.undo(was)
+    assert (records.action, backup.action) == ("restore_records", "delete_backup_topics")
+    # The application itself gets nothing twice, and only what it had not read comes back.
+    run = PaperRun()
+    run.topic_readers = lambda names: {n: dict.fromkeys([APP, "other"], False) for n in names}
+    assert "duplicates of the restored records: other" in records.risks(run)[-1]
+    shape = {"partitions": 1, "replication": 1, "configs": {}}
+    topics = {"shapes": [{"name": "shop-g-repartition", "id": "i", **shape}], "backup": {}}
+    (topic,) = plan.steps[-2].undo(topics)
+    (said,) = (risk for risk in topic.risks(run) if "not read before the run" in risk)
+    assert "of shop-g-repartition, the undo restores only the records that group shop had" in said
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
 
 

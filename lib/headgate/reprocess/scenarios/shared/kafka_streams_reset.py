@@ -243,7 +243,10 @@ def deletion_steps(seen: ResetFacts, shapes: dict[str, dict[str, Any]]) -> list[
         return [DeleteTopics(topics=shapes, outgrown=seen.wish.repartitions_inputs, **who)]
     changelogs, between = _by_kind(shapes)
     steps = [DeleteTopics(topics=changelogs, backed_up=True, **who)] if changelogs else []
-    return [*steps, *([DeleteTopics(topics=between, **who)] if between else [])]
+    return [
+        *steps,
+        *([DeleteTopics(topics=between, unread_backed_up=True, **who)] if between else []),
+    ]
 
 
 def clears_state(seen: ResetFacts) -> bool:

@@ -46,7 +46,9 @@ class BackUpUnreadRecords(BackUpRecords):
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the records, then delete the backup topics."""
         backup = dict(was["backup"])
-        back = RestoreRecords(backup=backup, pipeline=self.pipeline, group=self.group)
+        back = RestoreRecords(
+            backup=backup, pipeline=self.pipeline, group=self.group, unread_by=self.group
+        )
         return (back, DeleteBackupTopics(topics=backup))
 
     def _unread(self, applier: Applier) -> Iterator[Span]:

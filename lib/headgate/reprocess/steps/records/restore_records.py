@@ -20,8 +20,8 @@ class RestoreRecords(StepBase):
 
     `backup` maps a topic to its backup topic. What a topic holds now is deleted first: it was
     written since. Each record has its partition, key, value, headers, timestamp and order again,
-    and another offset. Of a topic in `ids` the id says which one it was: while that one is there
-    it was never deleted, and stays as it is.
+    and another offset. `unread_by` is the group whose unread records they are. Of a topic in `ids`
+    the id says which one it was: while that one is there it was never deleted, and stays as it is.
     """
 
     action: ClassVar[str] = "restore_records"
@@ -30,6 +30,7 @@ class RestoreRecords(StepBase):
     backup: dict[str, str]
     pipeline: str | None = None
     group: str | None = None
+    unread_by: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
@@ -69,8 +70,8 @@ class RestoreRecords(StepBase):
             f"the undo deletes {as_records(count)} of {name} that were written after the run"
             for name, count in sorted(held.items())
         ]
-        for name, groups in sorted(inspector.kafka.topic_readers(backup).items()):
-            if groups:
+        for name, readers in sorted(inspector.kafka.topic_readers(backup).items()):
+            if groups := readers.keys() - {self.unread_by}:
                 risks.append(
                     f"consumers of {name} get duplicates of the restored records: "
                     f"{name_list(groups)}"

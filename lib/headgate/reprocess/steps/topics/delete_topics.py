@@ -28,7 +28,8 @@ class DeleteTopics(StepBase):
     `configs` (see `topic_shapes`). Where `group` is given it is proven to be without members, and
     where `pipeline` is given its status command must say that it is stopped. `group` may have
     offsets of the topics, nobody else may have a member on them. With `backed_up` an earlier step
-    of the run backed up their records, and the undo puts them back. `outgrown` topics had fewer
+    of the run backed up their records, and the undo puts them back; with `unread_backed_up` those
+    that `group` had not read, which other steps of the undo put back. `outgrown` topics had fewer
     partitions than their application's inputs have: with them it would refuse to start.
     """
 
@@ -40,6 +41,7 @@ class DeleteTopics(StepBase):
     group: str | None = None
     group_type: str | None = None
     backed_up: bool = False
+    unread_backed_up: bool = False
     outgrown: bool = False
 
     @property
@@ -116,7 +118,12 @@ class DeleteTopics(StepBase):
         shapes, backup = shapes_of(was), dict(was["backup"])
         whose = {"pipeline": self.pipeline, "group": self.group, "group_type": self.group_type}
         fill = [replace(s, configs=filling(s.configs)) if s.name in backup else s for s in shapes]
-        back = RestoreTopics(shapes=tuple(asdict(s) for s in fill), backed_up=bool(backup), **whose)
+        back = RestoreTopics(
+            shapes=tuple(asdict(s) for s in fill),
+            backed_up=bool(backup),
+            unread_backed_up=self.unread_backed_up,
+            **whose,
+        )
         if not backup:
             return (back,)
         configs = {s.name: s.configs for s in shapes if s.name in backup}
@@ -143,6 +150,7 @@ class RestoreTopics(StepBase):
     group: str | None = None
     group_type: str | None = None
     backed_up: bool = False
+    unread_backed_up: bool = False
 
     def describe(self) -> str:
         return f"recreate {plural(len(self.shapes), 'deleted topic')}: {name_list(self._names)}"
@@ -173,7 +181,12 @@ class RestoreTopics(StepBase):
                 "the undo deletes topics that were created since the run, with their records: "
                 f"{name_list(since)}"
             )
-        if not self.backed_up:
+        if self.unread_backed_up:
+            risks.append(
+                f"of {name_list(self._names)}, the undo restores only the records that group "
+                f"{self.group} had not read before the run"
+            )
+        elif not self.backed_up:
             risks.append(
                 f"the records of {name_list(self._names)} are not restored: none were backed up"
             )
