@@ -16,6 +16,7 @@ from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps.records.back_up_records import spans_of
+from headgate.views.words.impact import impact_lines
 
 NOON = "2026-11-21T12:00:00Z"
 NOON_MS = 1_795_262_400_000
@@ -236,6 +237,12 @@ def test_a_partition_without_a_record_since_is_asked_about():
 )
 def test_what_kafka_would_accept_or_leave_out_is_refused(options, sentence):
     assert any(sentence in blocker for blocker in plan(**options).blockers)
+
+
+def test_without_a_topic_there_are_no_steps_on_nothing():
+    found = plan(to_earliest=True, topic=["nope"])
+    assert found.blockers == ("topic nope does not exist: check the name of the topic",)
+    assert found.steps == () and impact_lines(found) == []
 
 
 def test_a_shift_ends_at_the_logs_ends_and_says_so():

@@ -48,6 +48,9 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
     read = topics_read(request)
     known = inspector.kafka.topics(wanted | read)
     topics = {name: topic for name, topic in known.items() if name in wanted}
+    if not topics:
+        # Steps on no partition, and the cost of them, would say nothing.
+        return request.block(*_blockers(request, group, wanted, topics, Found()))
     facts = topic_facts(topics)
     parts = chosen(facts, wish.only)
     found = find(wish.target, inspector, topics, parts, positions)
