@@ -345,6 +345,8 @@ def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
         ({"to_offsets": ["a,0"]}, "--to-offsets, line 1: expected TOPIC,PARTITION,OFFSET"),
         ({"to_offsets": ["a,0,-1"]}, "--to-offsets, line 1: expected TOPIC,PARTITION,OFFSET"),
         ({"to_offsets": ["a,0,1", "a,0,2"]}, r"line 2: a\[0\] is listed twice"),
+        ({"to_latest": True, "no_record": "end"}, "--no-record has an effect only with --to-dat"),
+        ({"to_earliest": True, "past_retention": True}, "only with --to-datetime or --by-duration"),
         ({"from_group": "nobody"}, "group nobody has no committed offset"),
         ({"to_earliest": True, "topic": ["a:x"]}, "--topic: expected TOPIC or TOPIC:0,2"),
     ],
