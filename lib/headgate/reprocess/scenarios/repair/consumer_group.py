@@ -56,7 +56,7 @@ def build(request: PlanRequest) -> Plan:
     if beyond == LAST_KNOWN and unknown:
         return request.block(
             f"--beyond={LAST_KNOWN}: the last position in {_named(unknown)} is unknown. Choose "
-            "--beyond=beginning or --beyond=end."
+            "--beyond=beginning or --beyond=end"
         )
     return _explained(move_group(request, _wish(astray, beyond, known)), astray, beyond, known)
 
