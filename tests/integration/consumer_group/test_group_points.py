@@ -54,7 +54,7 @@ def test_records_past_retention_block_the_point(team, billing, kafka_admin):
     kafka_admin.delete_records([TopicPartition(name, 0, 13)])[TopicPartition(name, 0)].result(30)
     row = team.run("restore-points", "billing")["points"][0]
     assert row["in_kafka"] is False
-    assert row["kafka"] == f"Kafka has deleted the records of {name}-0 from offset 10 to 12"
+    assert row["kafka"] == f"Kafka has deleted the records of {name}[0] from offset 10 to 12"
     _, plan = team.plan("billing", f"--restore-point={point}", scenario="from-point", code=3)
     assert not plan["can_apply"]
     assert any("retention" in reason or "earliest" in reason for reason in plan["blockers"])

@@ -176,7 +176,7 @@ class _Watch:
         if not is_still:
             left |= _left(between, committed)
         return ", ".join(
-            f"{plural(n, 'record')} of {t}-{p}" for (t, p), n in sorted(left.items())[:3]
+            f"{plural(n, 'record')} of {t}[{p}]" for (t, p), n in sorted(left.items())[:3]
         )
 
     def _stay_here(self) -> None:

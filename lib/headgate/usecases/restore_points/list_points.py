@@ -200,17 +200,17 @@ def held_in_kafka(
         for number, offset in sorted(parts.items()):
             part = known.get(number)
             if part is None or part.begin is None or part.end is None:
-                return None, f"the offsets of {name}-{number} are unknown"
+                return None, f"the offsets of {name}[{number}] are unknown"
             if offset < part.begin:
                 return (
                     False,
-                    f"Kafka has deleted the records of {name}-{number} from offset {offset} to "
+                    f"Kafka has deleted the records of {name}[{number}] from offset {offset} to "
                     f"{part.begin - 1}",
                 )
             if offset > part.end:
                 return (
                     False,
-                    f"the latest offset of {name}-{number} is {part.end}, lower than {offset} at "
+                    f"the latest offset of {name}[{number}] is {part.end}, lower than {offset} at "
                     "this restore point. The topic was probably recreated or truncated",
                 )
     return True, None
