@@ -27,8 +27,12 @@ def read_duration(text: str) -> timedelta:
     return int(found["count"]) * _UNITS[found["unit"][0]]
 
 
-_ISO = re.compile(r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+)S)?)?", re.I)
-_SHORT = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?", re.I)
+_ISO = re.compile(
+    r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+)S)?)?", re.I
+)
+_SHORT = re.compile(
+    r"(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?", re.I
+)
 _TIME_OF_DAY = re.compile(r"\d[T ]\d", re.I)
 _FORM = "2026-11-21T10:00:00Z"
 # Kafka's times are milliseconds since then, and none is negative.
@@ -75,6 +79,7 @@ def duration(text: str, *, option: str) -> timedelta:
         )
     try:
         return timedelta(
+            weeks=parts.get("w", 0),
             days=parts.get("d", 0),
             hours=parts.get("h", 0),
             minutes=parts.get("m", 0),
