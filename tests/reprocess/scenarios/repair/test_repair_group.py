@@ -43,6 +43,11 @@ def reason(at, **options):
     return found
 
 
+def test_without_offsets_nothing_is_called_in_order():
+    assert reason(()).startswith("group g has no committed offsets, so there is nothing to repair")
+    assert "every committed offset of group g is between" in reason((3,))
+
+
 def test_an_unknown_last_position_leaves_the_other_choices():
     said = reason((12,), beyond="last-known")
     assert said.endswith("Choose --beyond=beginning or --beyond=end")

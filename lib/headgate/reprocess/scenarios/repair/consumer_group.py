@@ -33,6 +33,11 @@ def build(request: PlanRequest) -> Plan:
     group = request.pipeline.group
     assert group is not None
     positions = {part: c.offset for part, c in committed(request.inspector, group).items()}
+    if not positions:
+        return request.block(
+            f"group {group} has no committed offsets, so there is nothing to repair. Check `group` "
+            "in headgate.toml, or set offsets with from-point"
+        )
     topics = request.inspector.kafka.topics({topic for topic, _ in positions})
     gone = sorted({topic for topic, _ in positions} - topics.keys())
     if named := request.options.get("abort-transaction", ()):
