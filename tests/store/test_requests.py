@@ -74,7 +74,7 @@ def test_an_approval_is_for_one_plan(store, asked, new_run):
 def test_an_approval_that_finds_the_resource_busy_leaves_the_request_open(store, asked, new_run):
     store.runs.enqueue(new_run("group:billing"), by="eve", action="apply")
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(RefusedError, match="is queued and uses group:billing"):
+    with pytest.raises(RefusedError, match="is queued and uses group billing"):
         store.requests.approve(request, new_run("group:billing"), by="bob")
     assert store.requests.get(request).state is RequestState.OPEN
     assert [a.action for a in store.audit.list(request=request)] == ["request"]

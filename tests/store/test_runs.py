@@ -80,7 +80,7 @@ def test_a_resume_waits_for_whoever_has_the_resource(store, new_run):
     store.runs.claim("slot-0")
     store.runs.finish(run, RunState.FAILED)
     enqueue(store, new_run())
-    with pytest.raises(RefusedError, match="group:billing"):
+    with pytest.raises(RefusedError, match="uses group billing"):
         store.runs.requeue(run, by="bob")
 
 
