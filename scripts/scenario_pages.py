@@ -133,7 +133,7 @@ _VALUES = {
     "cut.span.begin": "OFFSET",
     "span.begin": "FIRST",
     "span.end - 1": "LAST",
-    "spans": "TOPIC[PARTITION] FIRST to LAST",
+    "spans": "TOPIC[PARTITION] offsets FIRST to LAST",
     "point.id": "ID",
     "point.query_id": "OLD_QUERY_ID",
     "checkpoint.query_id": "NEW_QUERY_ID",

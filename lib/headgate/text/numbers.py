@@ -21,8 +21,8 @@ def name_list(names: Iterable[str]) -> str:
 
 
 def span(part: tuple[str, int], begin: int, end: int) -> str:
-    """Return a partition's records from `begin` up to `end`, which is not one of them."""
-    return f"{part[0]}[{part[1]}] {begin} to {end - 1}"
+    """Return a partition's offsets from `begin` up to `end`, which is not one of them."""
+    return f"{part[0]}[{part[1]}] {offset_range(begin, end)}"
 
 
 def offset_range(begin: int, end: int) -> str:

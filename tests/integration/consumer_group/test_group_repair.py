@@ -45,7 +45,7 @@ def test_what_is_never_read_is_named_and_nobody_is_warned_of_duplicates(billing,
     _, plan = repair(billing, "--beyond=end")
     assert moves(plan) == {(0, 10)}
     said = " ".join(plan["risks"])
-    assert f"skips up to 10 records in 1 partition: {orders}[0] 0 to 9" in said
+    assert f"skips up to 10 records in 1 partition: {orders}[0] offsets 0 to 9" in said
     assert f"the last position in {orders}[0] is unknown" in said
     assert "second time" not in said
     assert plan["impact"]["total"] == 0 and plan["impact"]["skipped"] == {orders: 10}
@@ -63,7 +63,7 @@ def test_the_workers_last_look_is_a_choice_and_bounds_what_is_never_read(billing
     assert f"--beyond=last-known: offset 7 of {orders}[0] (20" in asked
 
     _, end = repair(billing, "--beyond=end")
-    assert end["impact"]["never_read"] == [f"{orders}[0] 7 to 9"]
+    assert end["impact"]["never_read"] == [f"{orders}[0] offsets 7 to 9"]
     file, plan = repair(billing, "--beyond=last-known")
     assert moves(plan) == {(0, 7)}
     assert "skipped" not in plan["impact"] or plan["impact"]["skipped"] == {}

@@ -89,7 +89,7 @@ def test_offsets_that_no_log_holds_are_mended_and_no_others(billing, groups, kaf
     file, plan = team.plan("billing", "--beyond", "end", scenario="repair")
     assert plan["can_apply"], plan["blockers"]
     # Where the group was is not known: any record of that log may be one that it never reads.
-    assert plan["impact"]["never_read"] == [f"{orders}[1] 0 to 3"]
+    assert plan["impact"]["never_read"] == [f"{orders}[1] offsets 0 to 3"]
     assert plan["impact"]["skipped"] == {orders: 4}
     done = team.run("apply", str(file))
     reset = next(s for s in plan["steps"] if s["action"] == "reset_offsets")

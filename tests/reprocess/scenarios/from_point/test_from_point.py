@@ -252,10 +252,12 @@ def test_a_shift_ends_at_the_logs_ends_and_says_so():
         "the offset of orders[0] moves by -5, not by -100: the shift stops at the earliest offset"
     )
     assert moved in found.risks
-    assert "the position 100 records before the current offset" in found.steps[2].describe()
+    assert "the position 100 offsets before the current offset" in found.steps[2].describe()
+    zero = plan(shift_by=0, topic=["orders"]).steps[2].describe()
+    assert zero == "reset the offsets of group g to the current offsets on 2 partitions of orders"
     one = plan(shift_by=1, topic=["orders"]).steps[2].describe()
     assert one == (
-        "reset the offsets of group g to the position 1 record after the current offset on 2 "
+        "reset the offsets of group g to the position 1 offset after the current offset on 2 "
         "partitions of orders"
     )
 
@@ -264,8 +266,8 @@ def test_of_an_offset_beyond_its_log_nobody_knows_what_was_read():
     inspector = PaperInspector(groups={"g": (at("orders", 0, 99), at("orders", 1, 9))})
     end = plan(inspector, to_latest=True, topic=["orders"])
     assert end.impact["skipped"] == {"orders": 9}
-    assert end.impact["never_read"] == ["orders[0] 2 to 9", "orders[1] 9 to 9"]
-    assert any("orders[0] 2 to 9, orders[1] 9 to 9" in risk for risk in end.risks)
+    assert end.impact["never_read"] == ["orders[0] offsets 2 to 9", "orders[1] offset 9"]
+    assert any("orders[0] offsets 2 to 9, orders[1] offset 9" in risk for risk in end.risks)
     assert not any("reprocesses records" in risk for risk in end.risks)
     back = plan(inspector, to_earliest=True, topic=["orders:0"])
     assert back.impact["records"] == {"orders": 8} and "never_read" not in back.impact
@@ -274,11 +276,11 @@ def test_of_an_offset_beyond_its_log_nobody_knows_what_was_read():
 def test_without_a_commit_records_before_the_target_are_skipped():
     inspector = PaperInspector(groups={"g": (at("orders", 0, 10),)})
     found = plan(inspector, to_latest=True, topic=["orders"])
-    assert "q skips up to 10 records in 1 partition: orders[1] 0 to 9" in found.risks
+    assert "q skips up to 10 records in 1 partition: orders[1] offsets 0 to 9" in found.risks
     assert not any("reprocesses records" in risk for risk in found.risks)
     # Whether an earlier offset has expired is not known.
     back = plan(inspector, to_offset=4, topic=["orders:1"])
-    assert "q skips up to 4 records in 1 partition: orders[1] 0 to 3" in back.risks
+    assert "q skips up to 4 records in 1 partition: orders[1] offsets 0 to 3" in back.risks
     assert any("no committed offset in orders[1]" in risk for risk in back.risks)
     empty = replace(inspector.known["orders"], partitions=(part(0), part(1, end=0)))
     inspector.known["orders"] = empty
@@ -391,7 +393,7 @@ def test_a_time_before_all_logs_is_their_beginning():
         ({"to_offset": 4}, ["offset 4 can have a different time in each of the 4 partitions"]),
         (
             {"shift_by": -1, "topic": ["orders"]},
-            ["1 record before the current offset can have a different time", "clicks[0]"],
+            ["1 offset before the current offset can have a different time", "clicks[0]"],
         ),
         ({"to_offset": 4, "topic": ["clicks:0"]}, ["keep their offsets: orders[0], orders[1]."]),
         ({"from_group": "h"}, ["keep their offsets: clicks[0]."]),

@@ -160,7 +160,7 @@ CANT = [
     ("t:0:20", None, "ends at offset 20, before the range to skip"),
     ("t:0:8", None, "the committed offset 10 is already past the range"),
     ("t:0:12", without_batch_5, "so the run would also skip up to 2 records before offset 12"),
-    ("t:0:40", None, "its offsets are 0 to 29"),
+    ("t:0:40", None, "it has offsets 0 to 29"),
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),
     ("t:0:12", nothing_done, "the query has not completed its first batch"),

@@ -86,6 +86,19 @@ def test_a_record_before_the_range_still_blocks_the_plan_and_the_run():
         step.bind(world)
 
 
+def test_ranges_outside_of_the_log_are_named_without_offsets_that_there_are_none():
+    def refused(records, world):
+        return plan(world, records).blockers[0]
+
+    said = "orders[0] doesn't have offset 9: it has offsets 0 to 7. Correct --records"
+    assert refused("orders:0:9", World()) == said
+    empty = World(begin=8)
+    assert refused("orders:0:7-8", empty) == (
+        "orders[0] doesn't have offsets 7 to 8: it is empty. Correct --records"
+    )
+    assert any(r.startswith("q skips offset 6 of") for r in plan(World(), "orders:0:6").risks)
+
+
 def test_an_open_transaction_may_have_records():
     world = World(open_on=("orders",))
     assert plan(world, "orders:0:6").blockers and world.asked == []

@@ -113,7 +113,7 @@ def _risks_without_records(span: Span) -> tuple[str, ...]:
 
 def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     risks = [
-        f"{request.pipeline.name} skips offsets {span.begin} to {span.end - 1} of "
+        f"{request.pipeline.name} skips {offset_range(span.begin, span.end)} of "
         f"{span.topic}[{span.partition}]: these records are missing in its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
         "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "

@@ -7,6 +7,7 @@ import re
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.reprocess.ports.record_backup import Span
+from headgate.text.numbers import offset_range
 
 _FORM = re.compile(r"(?P<topic>[\w.-]+):(?P<part>\d+):(?P<first>\d+)(?:-(?P<last>\d+))?", re.ASCII)
 
@@ -33,7 +34,9 @@ def outside_log(span: Span, topic: Topic | None) -> list[str]:
         return [f"topic {span.topic} has no partition {span.partition}: correct --records"]
     if span.begin >= (part.begin or 0) and span.end <= (part.end or 0):
         return []
+    begin, end = part.begin or 0, part.end or 0
+    has = f"it has {offset_range(begin, end)}" if begin < end else "it is empty"
     return [
-        f"{span.topic}[{span.partition}] doesn't have all offsets from {span.begin} to "
-        f"{span.end - 1}: its offsets are {part.begin} to {(part.end or 0) - 1}. Correct --records"
+        f"{span.topic}[{span.partition}] doesn't have {offset_range(span.begin, span.end)}: {has}. "
+        "Correct --records"
     ]

@@ -28,7 +28,7 @@ from headgate.reprocess.steps.offsets.skip_records import outside
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
-from headgate.text.numbers import as_records, plural
+from headgate.text.numbers import as_records, offset_range, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +257,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
 def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     span, name = cut.span, request.pipeline.name
     risks = [
-        f"{name} skips offsets {span.begin} to {span.end - 1} of {span.topic}[{span.partition}]: "
+        f"{name} skips {offset_range(span.begin, span.end)} of {span.topic}[{span.partition}]: "
         "these records are missing from its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
         "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "

@@ -67,12 +67,11 @@ class Target:
                 return f"the first record at or after {iso(from_milliseconds(self.at or 0))}"
             case TargetKind.OFFSET:
                 return f"offset {self.offset}"
-            case TargetKind.SHIFT:
-                way = "before" if (self.by or 0) < 0 else "after"
-                count = abs(self.by or 0)
-                records = plural(count, "record", f"{count:,}")
-                return f"the position {records} {way} the current offset"
-            case TargetKind.CURRENT:
+            case TargetKind.SHIFT if self.by:
+                way, count = "before" if self.by < 0 else "after", abs(self.by)
+                offsets = plural(count, "offset", f"{count:,}")
+                return f"the position {offsets} {way} the current offset"
+            case TargetKind.CURRENT | TargetKind.SHIFT:
                 return "the current offsets"
             case TargetKind.LISTED:
                 return "the listed offsets"
