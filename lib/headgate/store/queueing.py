@@ -39,4 +39,7 @@ def queued_columns(new: NewRun, run: str, *, by: str) -> dict[str, Any]:
 def busy(run: str, state: str, resource: str) -> RefusedError:
     """Return the blocker of a run whose resource an active run has."""
     what = resource.replace(":", " ", 1)
-    return RefusedError(f"run {run} is {state} and uses {what}: wait until the run ends")
+    return RefusedError(
+        f"run {run} is {state} and uses {what}: wait until the run ends. If its worker was "
+        f"killed, run `headgate resume {run}`"
+    )

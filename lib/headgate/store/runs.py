@@ -40,6 +40,11 @@ class Runs:
         """Queue a failed or cancelled run once more; RefusedError in any other state."""
         with self._database.writing() as connection:
             row = _get(connection, run)
+            if row.state.is_active:
+                raise RefusedError(
+                    f"run {run} is {row.state}, and a worker is running. `headgate runs --follow "
+                    f"{run}` waits until the run ends"
+                )
             if row.state not in (RunState.FAILED, RunState.CANCELLED):
                 raise RefusedError(
                     f"run {run} is {row.state}: only a failed or cancelled run can be resumed. "

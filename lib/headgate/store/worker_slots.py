@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from headgate.errors import UnreachableError
 from headgate.store.lock_file import open_lock
+from headgate.store.rows import RunFacts, RunState
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -18,9 +19,26 @@ if TYPE_CHECKING:
     from headgate.store.sqlite_file import SqliteFile
 
 
+_NAME = "slot-"
+
+
 def slot_name(number: int) -> str:
     """Return the stable executor id of a slot."""
-    return f"slot-{number}"
+    return f"{_NAME}{number}"
+
+
+def serving_slot(run: RunFacts) -> int:
+    """Return the slot whose worker executes an active run; a queued run waits for the first."""
+    is_running = run.state is RunState.RUNNING and run.slot is not None
+    return int(str(run.slot).removeprefix(_NAME)) if is_running else 0
+
+
+def is_served(database: Database | SqliteFile, run: RunFacts) -> bool:
+    """Return whether a worker holds the slot of an active run, also if nothing shows this."""
+    try:
+        return not Slot(database, serving_slot(run)).is_free()
+    except UnreachableError:
+        return True
 
 
 class Slot:

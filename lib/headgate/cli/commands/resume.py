@@ -1,4 +1,4 @@
-"""`headgate resume RUN`: continue a run that failed or was cancelled."""
+"""`headgate resume RUN`: continue a run that failed, was cancelled or lost its worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headgate.usecases.runs.resume_run import resume_run
 @click.option("--detach", is_flag=True, help="Queue the run and return without waiting.")
 @format_option()
 def command(run: str, detach: bool, output: str) -> int:
-    """Resume RUN at the step where it stopped.
+    """Resume RUN at the step where it stopped; start a worker if RUN's worker was killed.
 
     Headgate uses the current commands of headgate.toml. Exits 0 if the run is done, 3 if the run
     can't be resumed, 5 if the run failed again.

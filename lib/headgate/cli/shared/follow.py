@@ -20,7 +20,7 @@ from headgate.reprocess.plan import Plan, load_plan
 from headgate.store.rows import RunState, StepProgress
 from headgate.store.sqlite_reader import open_soonest
 from headgate.store.step_records import step_records
-from headgate.store.worker_slots import Slot
+from headgate.store.worker_slots import Slot, serving_slot
 from headgate.text.private_files import log_file
 from headgate.usecases.context import Context
 from headgate.usecases.runs.read_run import (
@@ -189,7 +189,8 @@ class _Watch:
 
     def see_to_a_worker(self) -> None:
         """Start a worker where no process holds the slot; it takes the lock and ends when idle."""
-        if not Slot(self._store.database).is_free():
+        number = serving_slot(self._store.runs.get(self._run))
+        if not Slot(self._store.database, number).is_free():
             return
         # One that was just started needs a moment to take the lock.
         if self._started and time.monotonic() - self._started[-1] < _WORKER_SECONDS:
@@ -200,7 +201,7 @@ class _Watch:
                 f"the worker exited before run {self._run} ended: see the worker's log, {log}"
             )
         self._started.append(time.monotonic())
-        start_worker(self._context)
+        start_worker(self._context, number)
 
     def until_the_end(self, has_left: Callable[[], bool]) -> None:
         """Return when the run has ended or whoever waited has left; a terminal stays as it was."""
@@ -248,14 +249,14 @@ class _Watch:
         return load_plan(row.plan, source=f"run {self._run}")
 
 
-def start_worker(context: Context) -> None:
+def start_worker(context: Context, slot: int) -> None:
     """Start a worker for the context's store that outlives this command and ends when idle."""
     log = context.home / "logs" / "worker.log"
     named = ["--config", context.registry.path] if context.registry.path else []
     argv = [sys.executable, "-m", "headgate.worker.main", *named]
     with log_file(log) as output:
         subprocess.Popen(
-            [*argv, "--idle-exit", str(_IDLE_EXIT_SECONDS)],
+            [*argv, "--slot", str(slot), "--idle-exit", str(_IDLE_EXIT_SECONDS)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

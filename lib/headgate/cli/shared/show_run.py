@@ -13,7 +13,7 @@ from headgate.store.rows import StepProgress
 from headgate.text.numbers import plural
 from headgate.usecases.context import Context
 from headgate.usecases.runs.read_catch_up import Look, look_at, pace
-from headgate.usecases.runs.read_run import RunDetail, kept_until
+from headgate.usecases.runs.read_run import RunDetail, has_worker, kept_until
 from headgate.views.words.estimate import truth, truth_words
 from headgate.views.words.progress import amount_words, count_words, left_words
 
@@ -42,6 +42,8 @@ def show_run(
         emit_json({**_detail_json(detail), "kept_until": kept, "catch_up": caught_up})
         return
     show(detail, output=output)
+    if detail.row.state.is_active and not has_worker(context, detail.row):
+        say(f"No worker is running. To continue the run: headgate resume {detail.row.id}")
     if words := truth_words(truth(detail.row, detail.plan.impact, detail.counts)):
         say(f"Estimated duration: {words}.")
     if until is not None:

@@ -19,6 +19,7 @@ from headgate.reprocess.steps.base.step import pipeline_of
 from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.store.step_records import step_records
+from headgate.store.worker_slots import is_served
 from headgate.text.numbers import name_list
 from headgate.usecases.activity.list_paused import PAUSE, STARTS, ended_by, pause_of
 from headgate.usecases.reprocess.complete_version import complete_version
@@ -75,8 +76,7 @@ def fresh_plan(
             *(
                 (
                     f"run {r.id} is {r.state} and uses "
-                    f"{shared_words(store, plan.resources, r.id)}: wait until the run ends, "
-                    f"or run `headgate cancel {r.id}`"
+                    f"{shared_words(store, plan.resources, r.id)}{_ways_to_end(store, r)}"
                 )
                 for r in active.values()
             ),
@@ -237,12 +237,7 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
     if row.undo_of is not None:
         return [f"run {row.id} is an undo, and an undo can't be undone: run `headgate plan` again"]
     if row.state.is_active:
-        return [
-            (
-                f"run {row.id} is {row.state}: wait until the run ends, or run `headgate cancel "
-                f"{row.id}`"
-            )
-        ]
+        return [f"run {row.id} is {row.state}{_ways_to_end(store, row)}"]
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
     if cleaned:
         return [
@@ -261,6 +256,16 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
             f"{row.pipeline}`"
         ]
     return [f"{reason}: undo that run first" for reason in overtaken(store, row, but=but)]
+
+
+def _ways_to_end(store: Store | SqliteReader, row: RunFacts) -> str:
+    """Return how an active run ends: without a worker, waiting doesn't help."""
+    if is_served(store.database, row):
+        return f": wait until the run ends, or run `headgate cancel {row.id}`"
+    return (
+        f", but no worker is running. To continue the run, run `headgate resume {row.id}`; to stop "
+        f"the run, run `headgate cancel --wait {row.id}`"
+    )
 
 
 def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = None) -> list[str]:

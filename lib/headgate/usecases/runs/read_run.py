@@ -23,6 +23,7 @@ from headgate.store.rows import (
     StepProgress,
 )
 from headgate.store.step_records import StepRecord, goes_back, step_records
+from headgate.store.worker_slots import is_served
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import overtaken, undo_begun
 from headgate.usecases.runs.describe_run_state import describe_run_state
@@ -92,6 +93,12 @@ def _open(context: Context) -> Store:
     from headgate.store import open_store
 
     return open_store(context.store_url)
+
+
+def has_worker(context: Context, row: RunRow) -> bool:
+    """Return whether a worker executes an active run, or takes it up if it is queued."""
+    with closing(_open(context)) as store:
+        return is_served(store.database, row)
 
 
 def run_detail(store: Store, run: str) -> RunDetail:

@@ -1,4 +1,4 @@
-"""Continue a run that failed or was cancelled, at the step where it stopped."""
+"""Continue a run that failed, was cancelled or lost its worker, at the step where it stopped."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from headgate.errors import RefusedError
 from headgate.reprocess.execution.execute import StepState
 from headgate.store import Store, open_store
 from headgate.store.step_records import step_records
+from headgate.store.worker_slots import is_served
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import CLEAN, overtaken, undo_begun
 
 
 def resume_run(context: Context, run: str, *, by: str) -> str:
-    """Queue the run again and return its id.
+    """Queue the run again and return its id; the caller starts a worker if none is running.
 
-    RefusedError if the run neither failed nor was cancelled, if an undo of it has started, if a
-    later run uses the same group or checkpoint, or if its snapshots were removed.
+    An active run whose worker has ended stays as it is, because the next worker continues it.
+    RefusedError if the run is done or refused, if a worker executes the run, if an undo of it has
+    started, if a later run uses the same group or checkpoint, or if its snapshots were removed.
     """
     with closing(open_store(context.store_url)) as store:
+        row = store.runs.get(run)
+        if row.state.is_active and not is_served(store.database, row):
+            context.before_queueing()
+            store.audit.add(by=by, action="resume", pipeline=row.pipeline, run=run)
+            return run
         _refuse_if_overtaken(store, run)
         context.before_queueing()
         store.runs.requeue(run, by=by)

@@ -17,7 +17,8 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.shared.common import shared_checkpoint
 from headgate.store import open_store
-from headgate.store.worker_slots import Slot
+from headgate.store.rows import ACTIVE_RUNS
+from headgate.store.worker_slots import Slot, is_served
 from headgate.text.numbers import plural, size
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
@@ -148,6 +149,10 @@ def _store(context: Context) -> Check:
 def _worker(context: Context) -> Check:
     store = open_store(context.store_url)
     try:
+        for run in store.runs.list(ACTIVE_RUNS):
+            if not is_served(store.database, run):
+                said = f"run {run.id} is {run.state}, but no worker is running"
+                return _note("worker", said, f"run `headgate resume {run.id}`")
         slot = Slot(store.database)
         if not slot.is_free():
             return _ok("worker", f"a worker is running ({slot.name})")

@@ -1,0 +1,101 @@
+"""`headgate resume` of a run whose worker was killed, and what other commands say of it."""
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from headgate.cli.main import headgate
+from headgate.cli.shared import follow
+from headgate.reprocess.plan import dump_plan
+from headgate.store import open_store
+from headgate.store.rows import RunState
+from headgate.store.worker_slots import Slot
+from headgate.usecases.context import open_context
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.runs.apply_plan import new_run
+
+CHECKPOINT = Path(__file__).parents[2] / "golden" / "checkpoints" / "stateless_rate" / "checkpoint"
+REGISTRY = """
+[[pipeline]]
+name = "q"
+engine = "spark"
+checkpoint = "ck"
+
+[pipeline.commands]
+stop = "true"
+start = "true"
+status = "[ -e up ] && exit 0 || exit 3"
+"""
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(CHECKPOINT, "ck")
+    Path("headgate.toml").write_text(REGISTRY)
+    Path("up").touch()
+    with closing(open_store(open_context().store_url)) as store:
+        yield store
+
+
+@pytest.fixture
+def plan(store):
+    return plan_scenario(open_context(), "pause", "q", {})
+
+
+@pytest.fixture
+def run(store, plan):
+    """A run that the worker of slot 1 had when it was killed."""
+    run = store.runs.enqueue(new_run(plan), by="ann", action="apply")
+    store.runs.claim("slot-1")
+    return run
+
+
+def call(*argv):
+    return CliRunner().invoke(headgate, argv)
+
+
+def test_resume_starts_a_worker_of_the_run_s_slot(store, run, monkeypatch):
+    started = []
+
+    def start(context, slot):
+        started.append(slot)
+        store.runs.finish(run, RunState.DONE)
+
+    monkeypatch.setattr(follow, "start_worker", start)
+    done = call("resume", run)
+    assert done.exit_code == 0, done.output
+    assert started == [1]
+    assert store.runs.get(run).attempt == 1
+    assert [a.action for a in store.audit.list(run)] == ["apply", "resume", "done"]
+
+
+def test_other_commands_name_resume(store, plan, run):
+    told = f"`headgate resume {run}`"
+    Path("q.json").write_text(dump_plan(plan))
+    for argv in (("plan", "pause", "q"), ("undo", run), ("apply", "q.json")):
+        said = " ".join(call(*argv).output.split())
+        assert f"run {run} is running" in said and "but no worker is running" in said, said
+        assert told in said
+    assert (
+        f"No worker is running. To continue the run: headgate resume {run}"
+        in call("runs", run).output
+    )
+    doctor = " ".join(call("doctor").output.split())
+    assert f"run {run} is running, but no worker is running" in doctor and told in doctor
+
+
+def test_a_run_with_a_worker_is_only_followed(store, run):
+    slot = Slot(store.database, 1)
+    assert slot.take()
+    try:
+        done = call("resume", run)
+        assert done.exit_code == 3
+        assert f"`headgate runs --follow {run}` waits until the run ends" in done.output
+        undo = " ".join(call("undo", run).output.split())
+        assert f"is running: wait until the run ends, or run `headgate cancel {run}`" in undo
+    finally:
+        slot.release()
