@@ -177,17 +177,17 @@ def test_a_run_that_counted_records_has_a_report_to_download(open_page, store, r
 
 
 def test_offsets_by_partition_are_a_chart_in_place_of_bars(open_page, store, run):
-    parts = {"orders-0": [10, 40, 100], "orders-1": [0, 50, 50], "orders-2": [7, 7, 7]}
+    parts = {"orders[0]": [10, 40, 100], "orders[1]": [0, 50, 50], "orders[2]": [7, 7, 7]}
     store.step_documents.put(run, 0, 1, "partitions", {"parts": parts})
-    store.progress.record(run, 0, "records of orders-0", 30, 90)
+    store.progress.record(run, 0, "records of orders[0]", 30, 90)
     store.progress.record(run, 0, "records", 80, 140)
     at = open_page("runs", run=run)
     (chart,) = at.get("plotly_chart")
-    assert "orders-1: 50 of 50 offsets read, at offset 50" in chart.proto.spec
-    assert "orders-2" not in chart.proto.spec
+    assert "orders[1]: 50 of 50 offsets read, at offset 50" in chart.proto.spec
+    assert "orders[2]" not in chart.proto.spec
     shown = text(at)
     assert "80 of 140 records" in shown
-    assert "records of orders-0" not in shown
+    assert "records of orders[0]" not in shown
     captions = [c.value for c in at.caption]
     assert "Step 1: 80 of 140 offsets read, 2 of 3 partitions complete." in captions
     assert not at.exception

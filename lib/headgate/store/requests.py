@@ -103,6 +103,11 @@ def insert_request(connection: Connection, new: NewRequest, *, by: str) -> str:
     return request
 
 
+def cancel_request(connection: Connection, request: str, *, by: str, reason: str) -> None:
+    """Cancel an open request within the caller's transaction."""
+    _decide(connection, _open(connection, request), RequestState.CANCELLED, by=by, reason=reason)
+
+
 def _query() -> sa.Select[Any]:
     return sa.select(*(c for c in REQUESTS.c if c.name != "seq"))
 

@@ -16,7 +16,7 @@ from headgate.store.audit import write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.queueing import ACTIVE, busy
-from headgate.store.requests import insert_request
+from headgate.store.requests import cancel_request, insert_request
 from headgate.store.rows import NewRequest, NewRun, RequestState
 from headgate.store.runs import insert_run
 from headgate.store.tables import REQUESTS, RUNS, SCHEDULE_TICKS, SCHEDULES
@@ -66,6 +66,7 @@ class Schedules:
             )
             _put(connection, made)
             _drop_waiting(connection, schedule.pipeline, "the schedule was replaced")
+            _withdraw(connection, schedule.pipeline, "the schedule was replaced")
 
     def restore(self, pipeline: str, before: StoredSchedule | None) -> None:
         """Write a schedule as it was, None for none; ticks of the time between are not missed."""
@@ -74,6 +75,7 @@ class Schedules:
                 return
             how = "removed the schedule" if before is None else "restored the earlier schedule"
             _drop_waiting(connection, pipeline, f"an undo {how}")
+            _withdraw(connection, pipeline, f"an undo {how}")
             if before is None:
                 connection.execute(sa.delete(SCHEDULES).where(SCHEDULES.c.pipeline == pipeline))
             else:
@@ -213,14 +215,13 @@ class Schedules:
 
     def open_request(self, pipeline: str) -> str | None:
         """Return the request of an earlier tick that is still open."""
-        query = (
-            sa.select(REQUESTS.c.id)
-            .join(SCHEDULE_TICKS, SCHEDULE_TICKS.c.request == REQUESTS.c.id)
-            .where(SCHEDULE_TICKS.c.pipeline == pipeline)
-            .where(REQUESTS.c.state == RequestState.OPEN.value)
-        )
         with self._database.reading() as connection:
-            return connection.execute(query.limit(1)).scalar()
+            return _open_request(connection, pipeline)
+
+    def withdraw(self, known: StoredSchedule, request: str, reason: str) -> None:
+        """Cancel the request of an earlier tick; RefusedError if it is no longer open."""
+        with self._database.writing() as connection:
+            cancel_request(connection, request, by=known.actor, reason=reason)
 
 
 def _read(text: str) -> StoredSchedule:
@@ -264,6 +265,22 @@ def _tick(row: sa.Row[Any]) -> Tick:
 def _waiting(connection: Connection, pipeline: str) -> list[Tick]:
     query = _ticks(pipeline).where(SCHEDULE_TICKS.c.state == TickState.WAITING.value)
     return [_tick(r) for r in connection.execute(query.order_by(SCHEDULE_TICKS.c.due_at))]
+
+
+def _open_request(connection: Connection, pipeline: str) -> str | None:
+    query = (
+        sa.select(REQUESTS.c.id)
+        .join(SCHEDULE_TICKS, SCHEDULE_TICKS.c.request == REQUESTS.c.id)
+        .where(SCHEDULE_TICKS.c.pipeline == pipeline)
+        .where(REQUESTS.c.state == RequestState.OPEN.value)
+    )
+    return connection.execute(query.limit(1)).scalar()
+
+
+def _withdraw(connection: Connection, pipeline: str, reason: str) -> None:
+    request, known = _open_request(connection, pipeline), _get(connection, pipeline)
+    if request is not None and known is not None:
+        cancel_request(connection, request, by=known.actor, reason=reason)
 
 
 def _drop_waiting(connection: Connection, pipeline: str, reason: str) -> None:

@@ -84,6 +84,8 @@ def test_what_is_declined_cancelled_or_overtaken_is_not_run(
     admin.create_partitions([NewPartitions(orders, 2)])[orders].result(10)
     stale = team.run("approve", third, code=3)
     assert "the plan is stale" in stale["error"]
+    assert f"Decline the request with `headgate decline {third}`" in stale["error"]
+    assert f"{first} was already cancelled" in team.run("approve", first, code=3)["error"]
     assert groups.committed(group) == {(orders, 0): (7, "by hand")}
     states = {row["request"]: row["state"] for row in team.run("requests")["requests"]}
     assert states == {first: "cancelled", second: "declined", third: "open"}

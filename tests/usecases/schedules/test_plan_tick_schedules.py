@@ -11,7 +11,7 @@ from headgate.model.schedules import Schedule, StoredSchedule
 from headgate.model.version import Engine, Sink, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.reprocess.estimate import ESTIMATE, Estimate
-from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.plan import Plan, _loaded, dump_plan
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
@@ -216,3 +216,29 @@ def test_a_requested_ticks_run_that_stopped_is_continued_too(now):
     now.store.runs.finish(run, RunState.CANCELLED)
     assert now.store.schedules.runs("billing") == {run}
     assert now.tick().exceeds == ()
+
+
+@pytest.fixture
+def request_of_a_tick(now):
+    """An open request of a tick, with PLAN."""
+    run = stopped_part_way(now, "incremental", resource="schedule:b")
+    now.store.schedules.put(Schedule(pipeline="billing", every=60), run)
+    known = now.store.schedules.get("billing")
+    now.store.schedules.count(known, ["2099-01-01T00:00:00.000+00:00"])
+    (tick,) = now.store.schedules.waiting("billing")
+    new = NewRequest(scenario="bounded", pipeline="billing", reason="r", plan_hash=PLAN.hash,
+                     plan=dump_plan(PLAN))  # fmt: skip
+    return now.store.schedules.request(known, tick, new, records=1)
+
+
+def test_an_open_request_is_stale_once_its_own_plan_differs(now, request_of_a_tick):
+    assert now.store.schedules.open_request("billing") == request_of_a_tick
+    assert now.tick().stale is None
+    now.plan = replace(PLAN, preconditions={**PLAN.preconditions, "commands": {"start": "other"}})
+    assert now.tick().stale == "commands: start was run, is now other"
+
+
+def test_an_open_request_of_another_release_is_stale(now, request_of_a_tick, monkeypatch):
+    _loaded.cache_clear()
+    monkeypatch.setattr("headgate.reprocess.plan.SCHEMA", -1)
+    assert "but this release of Headgate reads version" in now.tick().stale

@@ -228,6 +228,46 @@ def test_beyond_a_limit_it_is_a_request_and_later_ticks_wait_for_nothing(lab):
     assert lab.outcomes() == ["declined", "skipped", "open"]
 
 
+def test_a_stale_request_of_a_tick_is_replaced_by_the_next_one(lab):
+    lab.schedule(every=10, ago=11)
+    lab.found = TickPlan(PLAN, 900, ("900 records are unread, and the limit is 100",))
+    lab.look()
+    (first,) = lab.store.requests.list()
+    stale = "topics: orders partitions was 2, is now 3"
+    lab.found = replace(lab.found, stale=stale)
+    lab.shift(10)
+    said = lab.look()
+    assert f"replaces request {first.id}, because {stale}" in said[0]
+    assert lab.outcomes() == ["cancelled", "open"]
+    (_, cancelled) = lab.store.audit.list(request=first.id)
+    assert (cancelled.action, cancelled.by) == ("cancel", "schedule of billing")
+    assert cancelled.details["reason"] == f"the plan is stale: {stale}"
+    # The limit holds again: the tick's own run replaces the request.
+    lab.found = TickPlan(PLAN, 50, stale=stale)
+    lab.shift(10)
+    lab.look()
+    assert lab.outcomes() == ["cancelled", "cancelled", "queued"]
+
+
+def test_a_stale_request_stays_while_nothing_can_replace_it(lab):
+    lab.schedule(every=10, ago=11)
+    lab.found = TickPlan(PLAN, 900, ("900 records are unread, and the limit is 100",))
+    lab.look()
+    lab.found = TickPlan(replace(PLAN, blockers=("no stop",)), 900, stale="commands changed")
+    lab.shift(10)
+    lab.look()
+    assert lab.outcomes() == ["open", "skipped"]
+
+
+def test_a_removed_schedule_leaves_no_open_request(lab):
+    lab.schedule(every=10, ago=11)
+    lab.found = TickPlan(PLAN, 900, ("900 records are unread, and the limit is 100",))
+    lab.look()
+    lab.store.schedules.restore("billing", None)
+    (request,) = lab.store.requests.list()
+    assert (request.state, request.decision) == ("cancelled", "an undo removed the schedule")
+
+
 def test_without_unread_records_nothing_runs(lab):
     lab.schedule(every=10, ago=11)
     # Not even a request, whatever else has changed.
@@ -333,6 +373,17 @@ def test_a_run_that_failed_is_not_repeated_at_once(lab, monkeypatch):
     inbox.end += 1
     assert inbox.look(5) == ["failed"]
     assert inbox.look(due_by_data.AGAIN.total_seconds() + 5) == ["failed", "queued"]
+
+
+def test_a_stale_request_of_a_tick_by_data_is_replaced_later(lab, monkeypatch):
+    lab.schedule(lag=10)
+    inbox = Inbox(lab, monkeypatch)
+    lab.found = TickPlan(PLAN, 900, ("900 records are unread, and the limit is 100",))
+    inbox.end = inbox.unread = 900
+    assert inbox.look() == ["open"]
+    lab.found = replace(lab.found, stale="commands changed")
+    assert inbox.look(60) == ["open"]
+    assert inbox.look(due_by_data.AGAIN.total_seconds()) == ["cancelled", "open"]
 
 
 def test_quiet_counts_from_the_last_record_that_arrived(lab, monkeypatch):

@@ -7,7 +7,8 @@ from contextlib import closing
 from headgate.errors import RefusedError, ScenarioError, StalePlanError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.plan import load_plan
-from headgate.store import open_store
+from headgate.store import Store, open_store
+from headgate.store.rows import RequestRow
 from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
@@ -20,8 +21,8 @@ def approve_request(
     """Queue the run of a request and return its id.
 
     `seen` is the hash of the plan that the approver reviewed. The plan is built a second time.
-    Raises StalePlanError with the differences from the requested plan. Raises RefusedError if the
-    plan is blocked now, the request was already decided, or the same person requested it.
+    Raises RefusedError with the differences from the requested plan, or if the plan is blocked now,
+    the request was already decided, or the same person requested it.
     """
     with (
         closing(open_store(context.store_url)) as store,
@@ -40,10 +41,17 @@ def approve_request(
             context.before_queueing()
             return store.requests.approve(request, new_run(now), by=by, reason=reason)
         except StalePlanError as error:
-            raise StalePlanError(
-                f"{error}. Decline the request with `headgate decline {request}`. Its requester "
-                "can then run `headgate request` again"
-            ) from error
+            raise StalePlanError(f"{error}. {_instead(store, row)}") from error
+
+
+def _instead(store: Store, row: RequestRow) -> str:
+    """Return who replaces a request whose plan is stale."""
+    if row.id == store.schedules.open_request(row.pipeline):
+        return "The next tick of the schedule replaces the request"
+    return (
+        f"Decline the request with `headgate decline {row.id}`. Its requester can then run "
+        "`headgate request` again"
+    )
 
 
 def decline_request(context: Context, request: str, *, by: str, reason: str) -> None:

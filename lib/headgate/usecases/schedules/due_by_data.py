@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from headgate.model.schedules import Inputs, StoredSchedule, Tick, TickState
 from headgate.store import Store
-from headgate.store.rows import RequestState, RunState
+from headgate.store.rows import RunState
 from headgate.usecases.context import Context
 from headgate.usecases.schedules.watch_inputs import (
     Unread,
@@ -64,12 +64,13 @@ def _may_tick(store: Store, known: StoredSchedule, inputs: Inputs, now: datetime
 
 
 def _ended(store: Store, tick: Tick) -> tuple[bool, str] | None:
-    """Return whether a tick's run is done, and when it or the tick ended; None if it has not."""
+    """Return whether a tick's run is done, and when it or the tick ended; None if it has not.
+
+    A tick with an open request has ended: a later tick replaces the request if it is stale.
+    """
     run, at = tick.run, tick.at
     if tick.request is not None:
         request = store.requests.get(tick.request)
-        if request.state is RequestState.OPEN:
-            return None
         run, at = request.run, request.decided_at or at
     if run is None:
         return False, at

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from headgate.errors import RefusedError
+from headgate.errors import PlanFileError, RefusedError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.schedules import StoredSchedule, span_words
 from headgate.model.version import Sink
 from headgate.reprocess.estimate import read_estimate
-from headgate.reprocess.plan import Plan
+from headgate.reprocess.plan import Plan, load_plan
 from headgate.reprocess.scenarios.build import drift
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.store import Store
@@ -29,12 +29,14 @@ SCENARIO = "bounded"
 class TickPlan:
     """The plan of a tick's run; `exceeds` are clauses about exceeded limits and differences.
 
-    `records` is the current number of unread records, None if unknown.
+    `records` is the current number of unread records, None if unknown. `stale` says why the open
+    request of an earlier tick can no longer be approved.
     """
 
     plan: Plan
     records: int | None
     exceeds: tuple[str, ...] = ()
+    stale: str | None = None
 
 
 def plan_tick(context: Context, store: Store, known: StoredSchedule) -> TickPlan:
@@ -55,7 +57,20 @@ def plan_tick(context: Context, store: Store, known: StoredSchedule) -> TickPlan
         free = {k: v for k, v in schedule.options.items() if k != "time-limit"}
         plan = estimated(context, plan_scenario(context, SCENARIO, known.pipeline, free))
         more = (*more, late)
-    return TickPlan(plan, records, (*other, *more))
+    return TickPlan(plan, records, (*other, *more), _stale(context, store, known.pipeline))
+
+
+def _stale(context: Context, store: Store, pipeline: str) -> str | None:
+    """Say what an approval of the open request would be refused for; None if for nothing."""
+    request = store.schedules.open_request(pipeline)
+    if request is None:
+        return None
+    try:
+        plan = load_plan(store.requests.get(request).plan, source=f"request {request}")
+    except PlanFileError as error:
+        return str(error)
+    now = plan_scenario(context, plan.scenario, pipeline, plan.options)
+    return "; ".join(drift(plan, now)) or None
 
 
 def _unread(plan: Plan) -> int | None:

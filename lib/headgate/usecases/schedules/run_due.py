@@ -113,8 +113,6 @@ def _not_now(
     skips = known.schedule.missed is Missed.SKIP
     if context.registry.pipeline(known.pipeline) is None:
         return f"{known.pipeline} is no longer registered in headgate.toml", False
-    if request := store.schedules.open_request(known.pipeline):
-        return f"request {request} of an earlier tick is still open", False
     if active := _active(store, known.pipeline):
         return f"run {active} of {known.pipeline} is in progress", not skips
     late = datetime.now(UTC) - datetime.fromisoformat(tick.due_at)
@@ -144,6 +142,14 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
         yield _said(known, tick, f"is skipped: {why}")
     elif found.records == 0:
         store.schedules.skip(tick, "there are no unread records", records=0)
+    elif (request := store.schedules.open_request(known.pipeline)) and found.stale is None:
+        why = f"request {request} of an earlier tick is still open: approve or decline the request"
+        store.schedules.skip(tick, why, records=found.records)
+        yield _said(known, tick, f"is skipped, because {why}")
+    elif request is not None:
+        store.schedules.withdraw(known, request, f"the plan is stale: {found.stale}")
+        yield _said(known, tick, f"replaces request {request}, because {found.stale}")
+        yield from _carry_out(store, known, tick, found)
     elif found.exceeds:
         why = "; ".join(found.exceeds)
         request = store.schedules.request(
