@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.text.numbers import duration, exact, plural
+from headgate.text.numbers import duration, exact, name_list, plural
 from headgate.text.times import from_milliseconds, iso
 
 KEYS = frozenset(
@@ -53,10 +53,12 @@ def dead_letter_lines(impact: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def read_words(found: Mapping[str, Any]) -> str:
     """Return how many records were read, and of how many."""
-    read = plural(found["read"], "record")
+    read, numbers = plural(found["read"], "record"), found.get("partitions", ())
+    parts = name_list(map(str, numbers))
+    of = f"partition{'s' if len(numbers) > 1 else ''} {parts}" if numbers else "the whole topic"
     if found["is_sample"]:
-        return f"{read} read (a sample: the topic has up to {exact(found['offsets'])} records)"
-    return f"{read} read (the whole topic)"
+        return f"{read} read (a sample of {of}: up to {exact(found['offsets'])} records)"
+    return f"{read} read ({of})"
 
 
 def decided_words(found: Mapping[str, Any]) -> str:
@@ -75,6 +77,8 @@ def newest_words(found: Mapping[str, Any]) -> str:
 
 def redrive_words(impact: Mapping[str, Any]) -> str:
     """Return how many records are written, and how long the rate limit makes that take."""
+    if not impact["total"]:
+        return "0 records"
     seconds = impact["redrive_seconds"]
     took = duration(round(seconds) * 1000 or 1000)
     return f"{plural(impact['total'], 'record')}, about {took} at the rate limit"

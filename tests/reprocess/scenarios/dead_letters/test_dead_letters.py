@@ -10,10 +10,11 @@ from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.dead_letters import Convention, Decision, Summary
 from headgate.model.registered_pipelines import Commands, Pipeline
-from headgate.model.version import Engine
+from headgate.model.version import Engine, Source, Version
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.views.words.dead_letters import dead_letter_lines
 
 NOW = int(time.time() * 1000)
 DAY = 86_400_000
@@ -86,8 +87,14 @@ class World(FlatPorts):
         return self.summary
 
 
-def plan_of(world, **options):
-    return build_plan("dead-letters", "billing", world, {"topic": "dead", **options})
+def plan_of(world, version=None, **options):
+    return build_plan(
+        "dead-letters", "billing", world, {"topic": "dead", **options}, version=version
+    )
+
+
+def query(**source):
+    return Version(engine=Engine.SPARK, sources=(Source(position=0, format="kafka", **source),))
 
 
 @pytest.mark.parametrize("engine", Engine)
@@ -245,3 +252,65 @@ def test_risks(change, said):
     assert any(said in risk for risk in risks), risks
     if change:
         assert not any(said in risk for risk in plan_of(World()).risks)
+
+
+RETRY = replace(FULL, targets={"retry": 6})
+ALL = ("dead", "orders", "retry")
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (query(topics=("orders",)), "billing doesn't read retry, so it doesn't process"),
+        (query(pattern="^ord"), "Headgate doesn't know whether billing reads retry"),
+        (None, "Headgate doesn't know whether billing reads retry"),
+        (query(topics=("orders", "retry")), None),
+        (query(pattern="etry$"), None),
+    ],
+)
+def test_a_retry_topic_that_the_query_does_not_read_is_a_risk(version, said):
+    plan = plan_of(World(RETRY, engine=Engine.SPARK, names=ALL), version, to="retry")
+    found = [r for r in plan.risks if "doesn't" in r]
+    assert (said is None and not found) or any(said in r for r in found), plan.risks
+    assert not any("group billing" in r for r in plan.risks)
+
+
+def test_a_topic_that_the_query_does_not_read_is_a_risk_without_to_as_well():
+    world = World(engine=Engine.SPARK)
+    assert any(
+        "billing doesn't read orders" in r for r in plan_of(world, query(topics=("x",))).risks
+    )
+    assert not any("doesn't" in r for r in plan_of(world, query(topics=("orders",))).risks)
+    assert not any("doesn't" in r for r in plan_of(world).risks)
+
+
+@pytest.mark.parametrize("engine", Engine)
+def test_a_new_retry_topic_must_become_an_input(engine):
+    plan = plan_of(World(RETRY, engine=engine), to="retry", **{"create-topic": True})
+    assert any("only if it reads retry. Add retry to the input of billing" in r for r in plan.risks)
+
+
+def test_a_missing_retry_topic_is_not_where_records_failed():
+    plan = plan_of(World(RETRY), to="retry")
+    assert not any("failed in" in risk for risk in plan.risks)
+    assert dict(dead_letter_lines(plan.impact))["Redrive"] == "0 records"
+
+
+def test_headers_with_an_empty_reason_are_known_headers():
+    some = replace(FULL, reasons={"unknown": 9})
+    assert not any("no known dead letter header" in r for r in plan_of(World(some)).risks)
+    some = replace(FULL, conventions={Convention.CONNECT: 8, Convention.NONE: 1})
+    assert any("header in 1 record." in r for r in plan_of(World(some)).risks)
+
+
+def test_only_the_selected_partitions_were_read():
+    def said(summary, *partitions):
+        impact = plan_of(World(summary), partitions=partitions).impact
+        return dict(dead_letter_lines(impact))["Dead letters"].partition(":")[0]
+
+    assert said(FULL) == "10 records read (the whole topic)"
+    assert said(FULL, "1") == "10 records read (partition 1)"
+    sample = replace(FULL, is_sample=True, offsets=1_000)
+    assert said(sample, "0", "1") == "10 records read (a sample of partitions 0, 1"
+    risks = plan_of(World(sample), partitions=["0"]).risks
+    assert any("These partitions have up to 1000 records" in risk for risk in risks)

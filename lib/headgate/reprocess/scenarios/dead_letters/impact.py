@@ -25,6 +25,7 @@ def impact_of(found: Redrive) -> dict[str, Any]:
             "offsets": summary.offsets,
             "read": summary.read,
             "is_sample": summary.is_sample,
+            "partitions": list(found.chosen.partitions),
             "arrived": summary.arrived,
             "oldest": summary.oldest,
             "newest": summary.newest,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
+from headgate.landscape.pipeline_topics import matcher, reads
 from headgate.model.cluster import Topic
-from headgate.model.dead_letters import UNKNOWN_REASON, Decision, Selection, Summary
+from headgate.model.dead_letters import Convention, Decision, Selection, Summary
 from headgate.model.version import Engine
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import PlanRequest
@@ -68,6 +69,7 @@ def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
     yield from _left_risks(chosen, summary, found.left)
     yield from _cause_risks(found.topic, summary)
     yield from _reader_risks(request, found.targets)
+    yield from _input_risks(request, found)
     yield from _target_risks(found)
     yield from _retention_risks(found)
     yield from _pipeline_risks(request)
@@ -76,9 +78,9 @@ def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
 def _sample_risks(chosen: Selection, summary: Summary) -> Iterator[str]:
     if summary.is_sample:
         yield (
-            f"counts come from a sample of {summary.read} records: the earliest and latest of "
-            f"each partition. {chosen.topic} has up to {summary.offsets} records. Use "
-            "--count-all for exact counts"
+            f"counts come from a sample of {summary.read} records: the earliest and latest of each "
+            f"selected partition of {chosen.topic}. These partitions have up to {summary.offsets} "
+            "records. Use --count-all for exact counts"
         )
 
 
@@ -93,15 +95,15 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
             f"{plural(unknown, 'record')} will not be redriven: no header has the source topic. "
             "Use --to to choose a topic for such records"
         )
-    for name, why in sorted(left.items()):
+    # A topic of --to that is left blocks the plan: no record failed in it.
+    for name, why in sorted(left.items()) if chosen.to is None else ():
         yield (
             f"{plural(summary.targets.get(name, 0), 'record')} that failed in {name} will not be "
             f"redriven: {why}. Use --to to choose another topic"
         )
-    if summary.reasons.get(UNKNOWN_REASON):
+    if without := summary.conventions.get(Convention.NONE):
         yield (
-            "no known dead letter header in "
-            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the consumer removes "
+            f"no known dead letter header in {plural(without, 'record')}. If the consumer removes "
             "Headgate's headers, --max-attempts can't limit how often these records are "
             "redriven"
         )
@@ -119,6 +121,37 @@ def _cause_risks(topic: Topic, summary: Summary) -> Iterator[str]:
             yield (
                 f"the newest dead letter is from {duration(max(age, 1000))} ago. Check that the "
                 "cause is fixed: otherwise redriven records fail again"
+            )
+
+
+def _input_risks(request: PlanRequest, found: Redrive) -> Iterator[str]:
+    """Say where the pipeline doesn't read a target, or may not; a group's offsets tell it."""
+    pipeline, version = request.pipeline, request.version
+    inputs = set(pipeline.topics)
+    if version is not None:
+        inputs |= {join.topic for join in reads(version, matcher(found.partitions))}
+    if found.new and found.new.name not in inputs:
+        yield (
+            f"the run creates {found.new.name}, and {pipeline.name} processes the redriven records "
+            f"only if it reads {found.new.name}. Add {found.new.name} to the input of "
+            f"{pipeline.name}"
+        )
+    if pipeline.engine is not Engine.SPARK:
+        return
+    sources = (version.sources if version else None) or ()
+    # Patterns are Java's, so one that seems to match nothing may match.
+    is_known = bool(inputs) or any(s.topics for s in sources)
+    is_known &= not any(s.pattern for s in sources)
+    for name in sorted(found.targets.keys() - inputs):
+        if is_known:
+            yield (
+                f"{pipeline.name} doesn't read {name}, so it doesn't process the redriven records. "
+                f"Use --to to choose a topic that {pipeline.name} reads"
+            )
+        elif found.chosen.to is not None:
+            yield (
+                f"Headgate doesn't know whether {pipeline.name} reads {name}. If not, "
+                f"{pipeline.name} doesn't process the redriven records: check its input"
             )
 
 

@@ -164,8 +164,8 @@ PAUSE = (HELD, GOES_ON, AGAIN_IN_FLIGHT, LETS_GO)
 
 REDRIVE = (
     says(
-        run="{name} processes the redriven records like new records. Side effects of the first "
-        "attempt may happen a second time.",
+        run="If {name} reads the target topic, it processes the redriven records like new "
+        "records. Side effects of the first attempt may happen a second time.",
     ),
     says(
         run="Records stay in the dead letter topic. A later run redrives them again only with "
