@@ -14,8 +14,8 @@ def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -
     """Return what was given by option name, each as its kind has it; what is not given is left out.
 
     Names may be written with `-` or `_`. ScenarioError names the option, what was expected, and
-    what was found: an unknown one, one of another engine, two that exclude each other, one
-    without the option that it belongs to, a missing one.
+    what was found: an unknown one, one of another engine, two that exclude each other, a missing
+    one.
     """
     answers = {}
     for key, value in given.items():
@@ -24,7 +24,6 @@ def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -
         if value is not False and value not in (None, (), []):
             answers[option.name] = _read(scenario, option, value)
     _exclusive(scenario, answers)
-    _without_effect(scenario, answers)
     for word, options in missing(scenario, answers, engine).items():
         names = ", ".join(f"--{o.name}" for o in options)
         if len(options) == 1:
@@ -94,18 +93,6 @@ def _number(scenario: Scenario, option: Option, value: Any) -> int:
 
 def _wrong(scenario: Scenario, option: Option, expected: str, found: Any) -> str:
     return f"--{option.name} of {scenario.name}: expected {expected}, found {found!r}"
-
-
-def _without_effect(scenario: Scenario, answers: Mapping[str, Any]) -> None:
-    """Refuse what makes sense only beside another option: alone it would change nothing."""
-    for name in answers:
-        option = scenario.option(name)
-        if option is not None and option.after and not answers.keys() & set(option.after):
-            others = " or ".join(f"--{other}" for other in option.after)
-            raise ScenarioError(
-                f"{scenario.name}: --{name} has an effect only with {others}. Omit --{name}, or "
-                f"add {others}"
-            )
 
 
 def _exclusive(scenario: Scenario, answers: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,9 +34,20 @@ def build(request: PlanRequest) -> Plan:
     """Return the plan; a duration ago is a time from here on, so that the plan stays the same."""
     if (id := request.options.get(_RESTORE_POINT)) is not None:
         return _of_point(request, str(id))
+    _refuse_without_time(request.options)
     risks = _left_out_risks(request)
     plan = _of_offsets(resolved(request))
     return replace(plan, risks=(*plan.risks, *risks)) if plan.steps else plan
+
+
+def _refuse_without_time(options: Mapping[str, Any]) -> None:
+    """Refuse what says how a time is looked up, and would do nothing with another point."""
+    named = [name for name in ("no-record", "past-retention") if name in options]
+    if named and not {"to-datetime", "by-duration"} & options.keys():
+        raise ScenarioError(
+            f"from-point: --{named[0]} has an effect only with --to-datetime or --by-duration: "
+            f"omit --{named[0]}"
+        )
 
 
 def _of_offsets(request: PlanRequest) -> Plan:

@@ -286,6 +286,7 @@ SCENARIO = Scenario(
             "the oldest transaction that is open when the plan is made). Only for a table.",
             kind=Kind.NUMBER,
             metavar="NUMBER",
+            after=("scan",),
         ),
         Option(
             name="accept-expired",
