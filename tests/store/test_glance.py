@@ -145,7 +145,7 @@ def test_a_run_is_refused_and_nothing_written_where_another_has_the_resource(fil
     reader = open_soonest(url)
     before = filled.runs.list(), filled.audit.list()
     for store in (reader, filled):
-        with pytest.raises(RefusedError, match=r"run .* is queued and uses group:b: wait until"):
+        with pytest.raises(RefusedError, match=r"run .* is queued and uses group b: wait until"):
             store.runs.enqueue(_run(("group:new", "group:b")), by="ann", action="apply")
     assert (filled.runs.list(), filled.audit.list()) == before
     filled.runs.enqueue(_run(("group:new",)), by="ann", action="apply")

@@ -116,7 +116,7 @@ def test_a_busy_resource_leaves_the_tick_waiting(store, known, new_run):
         store.schedules.queue(known, tick, new_run("other"), records=1)
     with store.database.writing() as connection:
         connection.execute(sa.update(RUNS).where(RUNS.c.id == run).values(pipeline="other"))
-    with pytest.raises(RefusedError, match=f"{run} is queued and uses group:billing"):
+    with pytest.raises(RefusedError, match=f"{run} is queued and uses group billing"):
         store.schedules.queue(known, tick, new_run("group:billing"), records=1)
     assert store.schedules.waiting("billing") == (tick,)
     store.schedules.wait(tick, "busy")

@@ -115,9 +115,12 @@ def _differs(c: StreamsComparison, key: str) -> bool:
 
 
 _WATCH_CONSUMER_LAG = "Watch consumer lag and memory after the start."
+_LOOK_FOR_SKIPPED_RECORDS = (
+    "Look in the old version's log for skipped records. Correct the code or the producer first."
+)
 
 
-@streams_rule("KST083", remedies=(_WATCH_CONSUMER_LAG,))
+@streams_rule("KST083", remedies=(_WATCH_CONSUMER_LAG, _LOOK_FOR_SKIPPED_RECORDS))
 def runtime_settings_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """This setting is about threads, standbys, caches, intervals, exception handlers or clients.
     Such a setting decides how fast and how often results are written, and what happens to failing
@@ -127,15 +130,22 @@ def runtime_settings_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """
     for key in runtime_settings(c):
         old, new = c.setting(key)
+        stops = key.endswith("exception.handler") and _skips(old) and not _skips(new)
+        told = " The old version skipped records that fail. The new version stops at such a record."
         yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
             location=Location(),
             before=old,
             after=new,
-            because=f"{key} changed.",
-            remedy=_WATCH_CONSUMER_LAG,
+            because=f"{key} changed.{told if stops else ''}",
+            remedy=_LOOK_FOR_SKIPPED_RECORDS if stops else _WATCH_CONSUMER_LAG,
         )
+
+
+def _skips(handler: str | None) -> bool:
+    """Return whether it is one of Kafka's handlers that skip a failing record."""
+    return "AndContinue" in (handler or "")
 
 
 _SET_EACH_CURRENT = (

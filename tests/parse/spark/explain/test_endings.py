@@ -1,5 +1,7 @@
 """Plans that break off in their last operator, where all brackets are shut."""
 
+from pathlib import Path
+
 import pytest
 
 from headgate.parse.spark.explain.sections import split_sections
@@ -82,3 +84,12 @@ def test_a_source_that_is_not_named_whole_is_cut(end):
         "* HashAggregate (3)\n+- * Project (2)\n   +- ", ""
     )
     assert any("details" in w for w in warnings(text))
+
+
+def test_a_constant_of_bytes_opens_no_bracket():
+    # Java prints the array's address: `[[version,[B@38d34945]] AS headers#8090]`.
+    case = Path(__file__).parents[3] / "cases" / "spark_pulls_ninth" / "regatta_headers_in_sink"
+    text = (case / "after" / "formatted.txt").read_text()
+    assert "[B@" in text.splitlines()[-1]
+    assert not warnings(text)
+    assert warnings(text.rstrip()[:-1])

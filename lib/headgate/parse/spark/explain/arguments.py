@@ -77,8 +77,10 @@ def first_bracket(text: str) -> tuple[str, str, str]:
 def opened(text: str) -> int:
     """Return how many brackets wait for their end; 0 where Spark itself cut something out (`...`).
 
-    It shortens locations and pushed filters of a scan to `spark.sql.maxMetadataStringLength`.
+    It shortens locations and pushed filters of a scan to `spark.sql.maxMetadataStringLength`. A
+    constant of bytes is printed as Java does, `[B@38d34945`, and its bracket never ends.
     """
     if "..." in text:
         return 0
+    text = text.replace("[B@", "")
     return text.count("(") + text.count("[") - text.count(")") - text.count("]")
