@@ -323,4 +323,7 @@ def chosen_batch(returned: Any, built: Built, name: str | None, entry_point: str
             f"{entry_point} returned no DataFrame or DataStreamWriter, and started no query"
         )
     names = ", ".join(w.name or "(unnamed)" for w in built.writers)
-    raise CaptureError(f"{entry_point} starts several queries ({names}): choose one with --query")
+    raise CaptureError(
+        f"{entry_point} starts several queries ({names}): choose one with --query, or "
+        "with `query` in headgate.toml"
+    )

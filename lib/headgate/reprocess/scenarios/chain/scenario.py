@@ -84,12 +84,13 @@ def _unusable(
     if len(chain.members) == 1:
         written = sorted(links.members[first].writes)
         why = f"no registered pipeline reads {name_list(written)}"
+        ways = "rewind, from-point or from-scratch"
         if not written:
             why = f"no stored version shows the output topics of {first}"
-        yield (
-            f"Headgate knows no pipeline downstream of {first}: {why}. Use rewind, from-point "
-            "or from-scratch"
-        )
+        if not written and request.pipeline.engine is Engine.CONSUMER_GROUP:
+            why = "nothing shows which topics a consumer group writes"
+            ways = "from-point for the group, and for each pipeline that reads its results"
+        yield f"Headgate knows no pipeline downstream of {first}: {why}. Use {ways}"
 
 
 def _moves(

@@ -14,7 +14,7 @@ from functools import reduce
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.late.touched_keys import marked
+from headgate.spark_jobs.data.late.touched_keys import PLACE, marked
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 
 Read = Callable[[OffsetRanges], Any]
@@ -190,9 +190,9 @@ def _each_place_once(rows: Any) -> Any:
     has_place = reduce(lambda a, b: a & b, (f.col(n).isNotNull() for n in _PLACE))
     single = f.when(has_place, f.col("offset"))
     single = f.coalesce(single, -1 - f.monotonically_increasing_id())
-    rows = rows.withColumn("headgate_place", single)
-    rows = rows.dropDuplicates(["topic", "partition", "headgate_place"])
-    return rows.drop("headgate_place")
+    rows = rows.withColumn(PLACE, single)
+    rows = rows.dropDuplicates(["topic", "partition", PLACE])
+    return rows.drop(PLACE)
 
 
 def _as_they_are(rows: Any) -> Any:
