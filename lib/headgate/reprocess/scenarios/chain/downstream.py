@@ -143,8 +143,8 @@ def _untold(
                 f"the run would skip {plural(unread[topic], 'unread record')} of {topic}, and lose "
                 f"those that it doesn't rewrite. Headgate can't distinguish them: {why}, so "
                 "their timestamps are the times of writing, and the target time is a time of the "
-                f"input. Let {member.name} read all unread records, then plan again. Or pass "
-                f"--choose {member.name}=nothing"
+                f"input. Stop {cuts[topic].writer}, let {member.name} read all unread records, "
+                f"then plan again. Or pass --choose {member.name}=nothing"
             )
 
 
