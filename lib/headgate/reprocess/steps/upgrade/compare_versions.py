@@ -118,9 +118,13 @@ class CompareVersions(StepBase):
                 "compared. Plan again with a longer --compare-for, or with --allow-differences"
             )
         if not found.equal:
+            order = (
+                " Equal applications can differ, too: each reads the partitions in its own order, "
+                "so that sums or last values have other intermediate results."
+            )
             raise RefusedError(
-                f"the results differ: {said}. See {file}. Correct the new version, or plan "
-                "again with --allow-differences"
+                f"the results differ: {said}. See {file}.{order if self.drains else ''} Correct "
+                "the new version, or plan again with --allow-differences"
             )
 
     def _check_fields(self, applier: Applier, found: OutputComparison) -> None:
