@@ -88,7 +88,7 @@ def test_history_positions_and_outputs_are_read_from_kafka(shop, broker, kafka_a
     assert "Kafka has deleted the records at 5 of 20 offsets (25 %)." in found["RDY100"]
     assert "7 days" in found["RDY100"]
     # Committed at 3, and the log begins at 5: two records were never read.
-    lost = f"In {orders}-0, the earliest offset is after the pipeline's offset."
+    lost = f"In {orders}[0], the earliest offset is after the pipeline's offset."
     assert f"Kafka deleted records at 2 unread offsets. {lost}" in found["RDY110"]
     assert totals in found["RDY054"]
     assert f"The group {group} has no members. Its offsets expire 7 days" in found["RDY112"]
