@@ -42,6 +42,16 @@ def id_of(named: Any) -> int:
     return int(named.exprId().id())
 
 
+def nodes_of(plan: Any) -> list[Any]:
+    """Return an operator with all below it, or an expression with its parts."""
+    return [plan, *(node for child in elements(plan.children()) for node in nodes_of(child))]
+
+
+def output_ids(node: Any) -> frozenset[int]:
+    """Return the numbers of an operator's columns."""
+    return frozenset(id_of(a) for a in elements(node.output()))
+
+
 def mapping(scala_map: Any) -> dict[str, str]:
     """Return a Scala map of strings, with the keys as they were given."""
     pairs = scala_map.iterator()

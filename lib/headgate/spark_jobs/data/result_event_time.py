@@ -7,10 +7,10 @@ before or after the range.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from headgate.spark_jobs.spark_reflection import elements, id_of, kind_of
+from headgate.spark_jobs.spark_reflection import elements, id_of, kind_of, nodes_of, output_ids
 
 # What Spark notes of the column of a window.
 _WINDOWS = ("spark.timeWindow", "spark.sessionWindow")
@@ -51,7 +51,9 @@ def _holds(node: Any, expression: Any, fields: list[str], marked: _Marked) -> bo
             return fields in ([], ["start"]) and _only_of(node, [expression], marked)
         return _holds(node, expression.child(), fields, marked)
     if kind == "GetStructField":
-        return _holds(node, expression.child(), [_field_name(expression), *fields], marked)
+        return _holds(
+            node, expression.child(), [str(expression.extractFieldName()), *fields], marked
+        )
     is_same = kind == "Cast" and expression.dataType().sameType(expression.child().dataType())
     if is_same or (fields and kind in ("Cast", "StructsToJson")):
         return _holds(node, expression.child(), fields, marked)
@@ -78,18 +80,14 @@ def _found(node: Any, wanted: Any, fields: list[str], marked: _Marked) -> bool:
     if entries is not None:
         for entry in elements(getattr(node, entries)()):
             if id_of(entry) == number and kind_of(entry) == "Alias":
-                return _below(node, entry, fields, marked)
+                (child,) = elements(node.children())
+                return _holds(child, entry, fields, marked)
     if kind == "Union":
         place = [id_of(a) for a in elements(node.output())].index(number)
         sides = elements(node.children())
         return all(_holds(s, elements(s.output())[place], fields, marked) for s in sides)
-    below = [c for c in elements(node.children()) if number in _outputs(c)]
+    below = [c for c in elements(node.children()) if number in output_ids(c)]
     return bool(below) and all(_found(c, wanted, fields, marked) for c in below)
-
-
-def _below(node: Any, entry: Any, fields: list[str], marked: _Marked) -> bool:
-    (child,) = elements(node.children())
-    return _holds(child, entry, fields, marked)
 
 
 def _only_of(node: Any, windows: list[Any], marked: _Marked) -> bool:
@@ -107,19 +105,5 @@ def _unions(node: Any, number: int) -> int:
 
     Spark makes one union of a union of unions, and the first part's attribute stands for all.
     """
-    unions = (n for n in _nodes(node) if kind_of(n) == "Union" and number in _outputs(n))
+    unions = (n for n in nodes_of(node) if kind_of(n) == "Union" and number in output_ids(n))
     return sum(len(elements(n.children())) for n in unions)
-
-
-def _nodes(node: Any) -> Iterator[Any]:
-    yield node
-    for child in elements(node.children()):
-        yield from _nodes(child)
-
-
-def _field_name(expression: Any) -> str:
-    return str(expression.extractFieldName())
-
-
-def _outputs(node: Any) -> set[int]:
-    return {id_of(a) for a in elements(node.output())}

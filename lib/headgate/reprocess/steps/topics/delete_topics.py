@@ -28,8 +28,8 @@ class DeleteTopics(StepBase):
     `configs` (see `topic_shapes`). Where `group` is given it is proven to be without members, and
     where `pipeline` is given its status command must say that it is stopped. `group` may have
     offsets of the topics, nobody else may have a member on them. With `backed_up` an earlier step
-    of the run backed up their records, and the undo puts them back; with `unread_backed_up` those
-    that `group` had not read, which other steps of the undo put back. `outgrown` topics had fewer
+    of the run backed up their records, and the undo restores them; with `unread_backed_up` those
+    that `group` had not read, which other steps of the undo restore. `outgrown` topics had fewer
     partitions than their application's inputs have: with them it would refuse to start.
     """
 

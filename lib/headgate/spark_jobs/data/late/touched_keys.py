@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.spark_reflection import companion, elements, id_of, kind_of
+from headgate.spark_jobs.spark_reflection import (
+    companion,
+    elements,
+    id_of,
+    kind_of,
+    nodes_of,
+    output_ids,
+)
 
 # They give each row of their input once, or leave it out by a condition.
 _PASSES = frozenset(
@@ -156,13 +163,14 @@ def marked(rows: Any) -> Any:
 
 def joins_itself(rows: Any) -> bool:
     """Return whether both sides of a join have marked rows."""
-    joins = (n for n in _nodes(_analyzed(rows)) if kind_of(n) == "Join")
+    joins = (n for n in nodes_of(_analyzed(rows)) if kind_of(n) == "Join")
     return any(all(map(_is_marked, elements(join.children()))) for join in joins)
 
 
 def _is_marked(node: Any) -> bool:
     return any(
-        kind_of(n) == "SubqueryAlias" and str(n.identifier().name()) == _MARK for n in _nodes(node)
+        kind_of(n) == "SubqueryAlias" and str(n.identifier().name()) == _MARK
+        for n in nodes_of(node)
     )
 
 
@@ -182,7 +190,7 @@ def _trace(node: Any, ids: frozenset[int], column: str, assumed: list[str]) -> N
         _trace_union(node, ids, column, assumed)
         return
     for child in elements(node.children()):
-        _trace(child, ids & _outputs(child) if kind == "Join" else ids, column, assumed)
+        _trace(child, ids & output_ids(child) if kind == "Join" else ids, column, assumed)
 
 
 def _grouped(node: Any, ids: frozenset[int], column: str) -> frozenset[int]:
@@ -245,11 +253,11 @@ def _without_conditions(rows: Any) -> Any:
 
 
 def _rebuilt(node: Any, jvm: Any) -> Any:
-    if not any(kind_of(n) == "Aggregate" for n in _nodes(node)):
+    if not any(kind_of(n) == "Aggregate" for n in nodes_of(node)):
         return node
     kind = kind_of(node)
     is_lowest = kind == "Aggregate" and not any(
-        kind_of(n) == "Aggregate" for child in elements(node.children()) for n in _nodes(child)
+        kind_of(n) == "Aggregate" for child in elements(node.children()) for n in nodes_of(child)
     )
     if is_lowest:
         return node
@@ -268,16 +276,5 @@ def _analyzed(rows: Any) -> Any:
     return rows._jdf.queryExecution().analyzed()
 
 
-def _nodes(node: Any) -> list[Any]:
-    found = [node]
-    for child in elements(node.children()):
-        found += _nodes(child)
-    return found
-
-
 def _has_aggregate(expression: Any) -> bool:
-    return any("Aggregat" in kind_of(n) or kind_of(n) == "PythonUDAF" for n in _nodes(expression))
-
-
-def _outputs(node: Any) -> frozenset[int]:
-    return frozenset(id_of(a) for a in elements(node.output()))
+    return any("Aggregat" in kind_of(n) or kind_of(n) == "PythonUDAF" for n in nodes_of(expression))
