@@ -19,7 +19,7 @@ from typing import Any
 from harness import Row, least_of
 
 ROWS = int(os.environ.get("BENCH_COMPARE_ROWS", "10000000"))
-TIMES = 2
+TIMES = 4
 _KEYS = ["id"]
 
 

@@ -55,6 +55,25 @@ def test_unique_keys_are_counted_as_python_counts_them(compared):
     _samples_are_right(found, a, b)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "counts"),
+    [
+        ("1, NULL", "1, NULL", (0, 0, 1)),
+        ("1, NULL", "1, 'x'", (1, 1, 0)),
+        ("NULL, NULL", "NULL, NULL", (0, 0, 1)),
+        ("NULL, 'x'", "NULL, NULL", (1, 1, 0)),
+    ],
+)
+def test_null_is_a_key_like_others(compared, spark, a, b, counts):
+    text = "SELECT CAST(id AS BIGINT) AS id, CAST(city AS STRING) AS city, amount FROM " + (
+        "VALUES ({}, {}), (7, 'y', 3) AS t(id, city, amount)"
+    )
+    one, other = (spark.sql(text.format(key, n)) for key, n in ((a, 1), (b, 2)))
+    found = compared(one, other)
+    assert (found["missing"], found["extra"], found["different"]) == counts
+    assert found["has_duplicates"] is False
+
+
 def _samples_are_right(found, a, b):
     left, right = by_key(a), by_key(b)
     assert len(found["samples"]) == 20

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Observation, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, NullType
 
@@ -26,6 +26,7 @@ from headgate.spark_jobs.data.row_equality import (
     key_form,
     same,
 )
+from headgate.spark_jobs.spark_reflection import elements, kind_of
 
 _DIFFERENT, _MISSING, _EXTRA = 1, 2, 3
 _KINDS = {_DIFFERENT: "different", _MISSING: "missing", _EXTRA: "extra"}
@@ -77,18 +78,18 @@ def compare_rows(a: DataFrame, b: DataFrame, what: Comparison) -> dict[str, Any]
     key. A sample has `kind`, `key`, `columns` (those that differ) and the values in `a` and `b`.
     """
     left, right = _side(a, what, "a"), _side(b, what, "b")
-    rows_a, rows_b, estimate = _sizes(left, right, what)
-    pairing, found = _joined, None
-    if estimate <= _MOST_TIMES * max(rows_a, rows_b) + _MOST_MORE:
-        counted = Observation()
-        joined = _joined(left, right, what).observe(counted, F.count(F.lit(1)).alias("pairs"))
-        found, pairs = _differences(joined, what), counted.get["pairs"]
+    sizes = _sizes(left, right, what)
+    rows_a, rows_b = sizes.rows_a, sizes.rows_b
+    found = None
+    if sizes.pairs <= _MOST_TIMES * max(rows_a, rows_b) + _MOST_MORE:
+        found = _differences(_joined(left, right, what, sizes.null_keys), what)
+        pairs = found.joined
         # True as long as no key that both sides have stands in several rows of one, and no lost
         # executor let Spark count rows twice.
-        if (pairs - found.extra, pairs - found.missing) != (rows_a, rows_b):
+        if rows_a and rows_b and (pairs - found.extra, pairs - found.missing) != (rows_a, rows_b):
             found = None
+    has_duplicates = found is None
     if found is None:
-        pairing = _paired
         found = _differences(_paired(left, right, what), what)
     return {
         "rows": {"a": rows_a, "b": rows_b},
@@ -99,7 +100,7 @@ def compare_rows(a: DataFrame, b: DataFrame, what: Comparison) -> dict[str, Any]
             {"name": c.name, "different": found.columns[i]} for i, c in enumerate(what.columns)
         ],
         "samples": [_sample(_KINDS[kind], row, what) for kind, row in found.samples],
-        "has_duplicates": pairing is _paired,
+        "has_duplicates": has_duplicates,
     }
 
 
@@ -126,29 +127,63 @@ def _keys(what: Comparison) -> list[str]:
     return [f"k{i}" for i in range(len(what.keys))]
 
 
-def _sizes(left: DataFrame, right: DataFrame, what: Comparison) -> tuple[int, int, float]:
-    """Return the rows of both sides, and about how many rows of a join both sides would be in.
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """The rows of both sides, about how many rows of a join both would be in, and key columns.
 
-    Rows are counted by the hash of their key: the products of the counts, less what different keys
-    of one hash add to them by chance, are the pairs of equal keys.
+    `null_keys` are those that are null in some row of each side: only they need a comparison in
+    which nulls are equal, for which Spark sorts by two columns.
     """
-    bucket = F.pmod(F.xxhash64(*_keys(what)), F.lit(_BUCKETS)).alias("bucket")
+
+    rows_a: int
+    rows_b: int
+    pairs: float
+    null_keys: frozenset[str]
+
+
+def _sizes(left: DataFrame, right: DataFrame, what: Comparison) -> _Sizes:
+    """Count rows by the hash of their key.
+
+    The products of the counts, less what different keys of one hash add to them by chance, are the
+    pairs of equal keys.
+    """
+    keys = _keys(what)
+    bucket = F.pmod(F.xxhash64(*keys), F.lit(_BUCKETS)).alias("bucket")
     in_a, in_b = (
-        rows.groupBy(bucket).agg(F.count(F.lit(1)).alias(side))
+        rows.groupBy(bucket).agg(
+            F.count(F.lit(1)).alias(side),
+            *(F.count_if(F.col(key).isNull()).alias(f"{side}_{key}") for key in keys),
+        )
         for rows, side in ((left, "a"), (right, "b"))
     )
     counts = in_a.join(in_b, "bucket", "full_outer")
     product = F.col("a").cast("double") * F.col("b").cast("double")
-    row = counts.agg(F.sum("a"), F.sum("b"), F.sum(product)).first()
+    nulls = [f"{side}_{key}" for key in keys for side in "ab"]
+    row = counts.agg(
+        F.sum("a").alias("a"),
+        F.sum("b").alias("b"),
+        F.sum(product).alias("pairs"),
+        *(F.sum(name).alias(name) for name in nulls),
+    ).first()
     assert row is not None
-    rows_a, rows_b, pairs = int(row[0] or 0), int(row[1] or 0), float(row[2] or 0)
-    return rows_a, rows_b, pairs - rows_a * rows_b / _BUCKETS
+    rows_a, rows_b = int(row["a"] or 0), int(row["b"] or 0)
+    return _Sizes(
+        rows_a,
+        rows_b,
+        float(row["pairs"] or 0) - rows_a * rows_b / _BUCKETS,
+        frozenset(key for key in keys if row[f"a_{key}"] and row[f"b_{key}"]),
+    )
 
 
-def _joined(left: DataFrame, right: DataFrame, what: Comparison) -> DataFrame:
+def _joined(
+    left: DataFrame, right: DataFrame, what: Comparison, null_keys: frozenset[str]
+) -> DataFrame:
     keys = [F.col(k).alias(f"o{k}") for k in _keys(what)]
     right = right.select(*keys, *right.columns[len(keys) :])
-    on = [left[k].eqNullSafe(right[f"o{k}"]) for k in _keys(what)]
+    on = [
+        left[k].eqNullSafe(right[f"o{k}"]) if k in null_keys else left[k] == right[f"o{k}"]
+        for k in _keys(what)
+    ]
     joined = left.join(right, reduce(Column.__and__, on), "full_outer")
     is_extra = F.col("is_a").isNull()
     keys = [F.when(is_extra, F.col(f"o{k}")).otherwise(F.col(k)).alias(k) for k in _keys(what)]
@@ -204,13 +239,17 @@ def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Differences:
-    """Counts of the rows that differ, and some of them as `(kind, row)`."""
+    """Counts of the rows that differ, and some of them as `(kind, row)`.
+
+    `joined` are the rows that the join gave; 0 if Spark did without one, as one side is empty.
+    """
 
     missing: int
     extra: int
     different: int
     columns: Sequence[int]
     samples: Sequence[tuple[int, Any]]
+    joined: int
 
 
 def _differences(pairs: DataFrame, what: Comparison) -> _Differences:
@@ -235,7 +274,8 @@ def _differences(pairs: DataFrame, what: Comparison) -> _Differences:
             *(row[n].alias(n) for n in flags),
         ),
     )
-    by_kind = {row["kind"]: row for row in found.withColumn("taken", texts).collect()}
+    told = found.withColumn("taken", texts)
+    by_kind = {row["kind"]: row for row in told.collect()}
     counts = {kind: by_kind[kind]["n"] if kind in by_kind else 0 for kind in _KINDS}
     pairs_of_both = by_kind.get(_DIFFERENT)
     return _Differences(
@@ -244,7 +284,22 @@ def _differences(pairs: DataFrame, what: Comparison) -> _Differences:
         different=counts[_DIFFERENT],
         columns=[pairs_of_both[n] if pairs_of_both else 0 for n in flags],
         samples=_chosen({k: row["taken"] for k, row in by_kind.items()}, what.samples),
+        joined=_rows_of_join(told._jdf.queryExecution().executedPlan()),
     )
+
+
+def _rows_of_join(plan: Any) -> int:
+    """Return how many rows the uppermost join gave: Spark counts them anyway, `observe` does again.
+
+    A stage, and the plan that adaptive execution changes, don't have what they run as children.
+    """
+    kind = kind_of(plan)
+    if kind.endswith("JoinExec"):
+        return int(plan.metrics().apply("numOutputRows").value())
+    if kind == "AdaptiveSparkPlanExec":
+        return _rows_of_join(plan.executedPlan())
+    below = [plan.plan()] if kind.endswith("QueryStageExec") else elements(plan.children())
+    return max(map(_rows_of_join, below), default=0)
 
 
 def _judged(pairs: DataFrame, what: Comparison) -> DataFrame:
