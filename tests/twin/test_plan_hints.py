@@ -165,6 +165,27 @@ def test_a_part_of_a_text_is_a_column_of_its_own(expression, name, parts):
     assert found.plain()["parts"] == {"stream:k": empty | parts}
 
 
+def test_a_line_of_csv_has_parts_of_types():
+    types = ("string", "integer")
+    schema = {"fields": [{"name": n, "type": t} for n, t in zip("ab", types, strict=True)]}
+    line = call("CsvToStructs", column(1), schema=schema)
+    part = call("GetStructField", line, name="b", ordinal=1)
+    found = mined("Filter", condition=call("EqualTo", part, literal("3", "integer")))
+    assert found.literals["stream:k~split ,~1"] == {("3", "integer")}
+    assert found.conversions == {"stream:k~split ,~1": "integer"}
+    assert found.parts["stream:k"].splits == {",": 1}
+
+
+def test_a_cast_of_what_nullif_leaves():
+    part = split(",", "2")
+    # Spark's own expression, with the text that it compares as a definition of its own.
+    made = call("With", call("If", call("IsNull", column(2)), literal(None), column(2)))
+    found = mined(
+        "Project", projectList=[call("Cast", call("NullIf", made, left=part), dataType="int")]
+    )
+    assert found.conversions == {"stream:k~split ,~2": "int"}
+
+
 def test_what_is_searched_and_what_is_divided_by():
     found = mined("Filter", condition=call("RLike", column(1), literal("a+")))
     assert found.parts["stream:k"].searched == {"a+"}

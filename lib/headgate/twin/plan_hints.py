@@ -172,9 +172,14 @@ class _Miner:
         if name == "OuterReference":
             return self.read(tree_of(tree["e"]))
         if name == "GetStructField" and (field := _field_name(tree)):
-            return {f"{column}.{field}" for column in self.read(tree["children"][0])}
+            columns = self.read(tree["children"][0])
+            if lines := _separated(columns):
+                return {item_of(c, separator, int(tree["ordinal"])) for c, separator in lines}
+            return {f"{column}.{field}" for column in columns}
         if name in _TAKEN:
             return self.taken(name, tree)
+        if name == "CsvToStructs":
+            return {f"{column}{_SPLIT} {_COMMA}" for column in self.read(tree["children"][0])}
         if name == "StringSplit" and (separator := _constant(tree["children"][1])):
             return {f"{column}{_SPLIT} {separator}" for column in self.read(tree["children"][0])}
         return {column for child in tree["children"] for column in self.read(child)}
@@ -224,6 +229,8 @@ class _Miner:
         elif name in _SEARCHED and (pattern := _constant(part["children"][1])):
             for column in self.read(part["children"][0]):
                 self.hints.parts.setdefault(column, Parts()).searched.add(str(pattern))
+        elif name == "CsvToStructs":
+            self.line(part)
         elif name == "JsonTuple":
             text, *keys = part["children"]
             for column in self.read(text):
@@ -303,10 +310,21 @@ class _Miner:
             self.since_1970(inner, units)
             return
         while class_name(inner) in _AROUND and inner["children"]:
-            inner = inner["children"][0]
+            # What nullif() compares is in `left`: its child is what Spark makes of it.
+            given = inner.get("left")
+            inner = tree_of(given) if isinstance(given, list) else inner["children"][0]
         if class_name(inner) in ("AttributeReference", "GetStructField", *_TAKEN):
             for column in self.read(inner):
                 self.hints.conversions.setdefault(column, part["dataType"])
+
+    def line(self, part: Node) -> None:
+        """Note the parts of a line of CSV and their types; a plan's JSON lacks the separator."""
+        fields = (part.get("schema") or {}).get("fields", ())
+        for column in self.read(part["children"][0]):
+            for index, field in enumerate(fields):
+                item = self.item(column, _COMMA, index)
+                if field["type"] != "string":
+                    self.hints.conversions.setdefault(item, field["type"])
 
     def parsed(self, part: Node, form: str) -> None:
         """Note the format of a text of time: a query may try several, one after another."""
@@ -351,7 +369,7 @@ def _as_pattern(mark: Any) -> str:
     return text if not set(text) & set("\\^$.|?*+()[]{}") else re.escape(text)
 
 
-_SPLIT = "~split"
+_SPLIT, _COMMA = "~split", ","
 
 
 def _separated(columns: Iterable[str]) -> list[tuple[str, str]]:
