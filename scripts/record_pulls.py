@@ -437,7 +437,7 @@ def _operators(report: Any) -> Any:
 def write_outcome(case: Pull, known: dict[str, Any]) -> None:
     """Write an outcome, with a reader's ruling if there is one: outcome, state effect, notes."""
     rulings = json.loads((HOME / "rulings.json").read_text(encoding="utf-8"))
-    if case.name in rulings and not known["error_class"]:
+    if case.name in rulings and (known["outcome"] == "look" or not known["error_class"]):
         keys = ("outcome", "state_effect", "notes")
         known |= dict(zip(keys, rulings[case.name], strict=True)) | {"judged_by": "reader"}
     text = json.dumps(known, indent=1).replace(str(SCRATCH / case.name), "")

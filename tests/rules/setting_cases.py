@@ -28,6 +28,7 @@ ZONE = "spark.sql.session.timeZone"
 PARTITIONS = "spark.sql.shuffle.partitions"
 ROCKS = pinned(stateStore__providerClass="x.RocksDBStateStoreProvider")
 DATES = aggregate(keys=("date_format(s0.ts, yyyy)",))
+ASYNC = {"asyncprogresstrackingenabled": "true"}
 JSON_SINK = Sink(format="json", target="/out", node="sink")
 
 
@@ -170,5 +171,11 @@ CASES = {
         version(sources=(files(),), settings={S + "fileSource.log.compactInterval": "3"}),
         X,
         version(sources=(files(),)),
+    ),
+    "SNK007": (
+        PLAIN,
+        replace(PLAIN, sink=Sink(format="kafka", target="out", options=ASYNC)),
+        X,
+        version(sink=Sink(format="kafka", target="out", options=ASYNC)),
     ),
 }

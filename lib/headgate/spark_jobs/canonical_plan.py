@@ -41,7 +41,7 @@ def canonical_plan(df: Any) -> dict[str, Any] | None:
         plan = spark._jsparkSession.sessionState().optimizer().execute(analyzed)
         return {
             "plan": _digest(plan.canonicalized()),
-            "operators": [_operator(node) for node in _stateful(plan)],
+            "operators": [_operator(node) for node in stateful_operators(plan)],
         }
     except Exception:  # an optimization that needs the source's or a function's answer
         return None
@@ -92,7 +92,7 @@ def _places(text: Any) -> set[int]:
     return {int(place) for place in _PLACE.findall(str(text))}
 
 
-def _stateful(plan: Any) -> Iterator[Any]:
+def stateful_operators(plan: Any) -> Iterator[Any]:
     """Yield the operators that keep state, from the sink on."""
     children = elements(plan.children())
     streams = [child for child in children if child.isStreaming()]
@@ -100,7 +100,7 @@ def _stateful(plan: Any) -> Iterator[Any]:
     if streams and (_STATEFUL.fullmatch(name) or (name == "Join" and len(streams) > 1)):
         yield plan
     for child in children:
-        yield from _stateful(child)
+        yield from stateful_operators(child)
 
 
 def _digest(plan: Any) -> str:

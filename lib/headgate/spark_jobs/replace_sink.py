@@ -17,9 +17,11 @@ from typing import Any
 
 from headgate.model.sinks import sink_format
 from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.canonical_plan import stateful_operators
 from headgate.spark_jobs.spark_reflection import case_kept, companion, field
 
 _KAFKA_WRITER = "org.apache.spark.sql.kafka010.KafkaWriter"
+_ASYNC = "asyncProgressTrackingEnabled"
 _MOST_ROWS = 100_000
 
 
@@ -42,6 +44,7 @@ class ReplacedSink:
         )
         self._put = self._choose()
         self.words = self._put()
+        self._track_progress()
 
     def check(self) -> None:
         """Raise what the sink itself refuses at a start, where ours would not."""
@@ -51,6 +54,19 @@ class ReplacedSink:
         topic = jvm.scala.Option.apply(self._options.get("topic"))
         columns = self.writer._df._jdf.queryExecution().analyzed().output()
         companion(jvm, _KAFKA_WRITER).validateQuery(columns, topic)
+
+    def _track_progress(self) -> None:
+        """Have no asynchronous progress tracking where Spark accepts it for the query's own sink.
+
+        It doesn't accept our sink, nor the triggers that are used here.
+        """
+        if self.kind not in ("kafka", "noop"):
+            return
+        plan = self.writer._df._jdf.queryExecution().analyzed()
+        if not any(stateful_operators(plan)):
+            self._java.option(_ASYNC, "false")
+        # Else it refuses the state; not our sink.
+        self._java.option("_asyncProgressTrackingOverrideSinkSupportCheck", "true")
 
     def rows(self, batch: int, is_only: bool) -> list[str] | None:
         """Return the rows of a batch as JSON, None where they can't be told.

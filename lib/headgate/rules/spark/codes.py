@@ -55,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     checkpoint_files.file_sink_ahead_of_checkpoint,
     configuration.avro_encoding_of_state,
     sink.memory_sink,
+    sink.async_progress,
     sources.sources_not_known,
     sources.number_of_sources,
     sources.kind_of_source,

@@ -172,6 +172,47 @@ def file_format(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
+_SET_BACK = (
+    "Leave out asyncProgressTrackingEnabled. It needs a query without state that writes to Kafka, "
+    "with processing time as its trigger."
+)
+_ASYNC = "asyncprogresstrackingenabled"
+
+
+@rule("SNK007", remedies=(_SET_BACK,))
+def async_progress(c: Comparison) -> Iterator[RuleResult]:
+    """With asynchronous progress tracking, Spark writes offsets and commits beside the batches.
+
+    Spark only starts such a query if the query has no state, writes to Kafka and isn't triggered
+    once or with available now.
+    """
+    sink = c.after.sink
+    if sink is None or not _is_async(sink):
+        return
+    triggers = sorted((c.after.trigger or {}).keys() & {"once", "availableNow"})
+    if c.after.stateful:
+        because = "The query has state."
+    elif sink.format and sink.format not in ("kafka", "noop"):
+        because = f"The sink is {sink.format}, not Kafka."
+    elif triggers:
+        because = f"The trigger is {triggers[0]}."
+    else:
+        return
+    yield RuleResult(
+        outcome=Outcome.REFUSES,
+        location=c.sink_location,
+        before=c.before.sink.options.get(_ASYNC) if c.before.sink else None,
+        after=sink.options[_ASYNC],
+        because=because,
+        error_class="IllegalArgumentException",
+        remedy=_SET_BACK,
+    )
+
+
+def _is_async(sink: Sink) -> bool:
+    return sink.options.get(_ASYNC, "").lower() == "true"
+
+
 def _both(c: Comparison) -> tuple[Sink, Sink] | None:
     """Return both sinks where both formats are known."""
     old, new = c.before.sink, c.after.sink

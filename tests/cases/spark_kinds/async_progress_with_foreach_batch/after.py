@@ -1,0 +1,16 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+BROKER = os.environ.get("BROKER", "broker:9092")
+SCHEMA = "station string, kind string, level double, visits bigint"
+
+
+def publish(batch, batch_id):
+    batch.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    rows = spark.readStream.schema(SCHEMA).json(f"{LAKE}/gauges")
+    return rows.writeStream.foreachBatch(publish).option("asyncProgressTrackingEnabled", "true")
