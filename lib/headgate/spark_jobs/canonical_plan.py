@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.spark_jobs.spark_reflection import elements
+from headgate.spark_jobs.spark_reflection import elements, kind_of
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _OBJECT = re.compile(r"(?<=[\w$])@[0-9a-f]{4,}\b")
@@ -72,8 +72,8 @@ def _inputs(plain: Any) -> tuple[list[str], list[str]]:
     """
     children = elements(plain.children())
     below = children[0]
-    is_projected = str(below.getClass().getSimpleName()) == "Project"
-    if str(plain.getClass().getSimpleName()) != "Aggregate" or not is_projected:
+    is_projected = kind_of(below) == "Project"
+    if kind_of(plain) != "Aggregate" or not is_projected:
         return [_digest(child) for child in children], []
     # In a canonical plan the number of an attribute is its place in the child's output.
     keys = {n for key in elements(plain.groupingExpressions()) for n in _places(key.toString())}
@@ -96,7 +96,7 @@ def stateful_operators(plan: Any) -> Iterator[Any]:
     """Yield the operators that keep state, from the sink on."""
     children = elements(plan.children())
     streams = [child for child in children if child.isStreaming()]
-    name = str(plan.getClass().getSimpleName())
+    name = kind_of(plan)
     if streams and (_STATEFUL.fullmatch(name) or (name == "Join" and len(streams) > 1)):
         yield plan
     for child in children:

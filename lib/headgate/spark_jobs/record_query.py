@@ -16,6 +16,7 @@ from headgate.spark_jobs.spark_reflection import (
     companion,
     elements,
     field,
+    kind_of,
     option,
     streaming_sources,
     trigger_words,
@@ -185,7 +186,7 @@ def _check(df: Any, query: Unstarted, mode: str) -> None:
     jvm = df.sparkSession._jvm
     checker = companion(jvm, _CHECKER)
     analyzed = df._jdf.queryExecution().analyzed()
-    trigger = str(field(query.writer._jwrite, "trigger").getClass().getSimpleName())
+    trigger = kind_of(field(query.writer._jwrite, "trigger"))
     continuous = trigger.startswith("ContinuousTrigger")
     check = checker.checkForContinuous if continuous else checker.checkForStreaming
     check(analyzed, mode_object(jvm, mode))

@@ -18,7 +18,7 @@ from typing import Any
 from headgate.model.sinks import sink_format
 from headgate.spark_jobs.block_start import Unstarted
 from headgate.spark_jobs.canonical_plan import stateful_operators
-from headgate.spark_jobs.spark_reflection import case_kept, companion, field
+from headgate.spark_jobs.spark_reflection import case_kept, companion, field, kind_of
 
 _KAFKA_WRITER = "org.apache.spark.sql.kafka010.KafkaWriter"
 _ASYNC = "asyncProgressTrackingEnabled"
@@ -92,7 +92,7 @@ class ReplacedSink:
         return [row for number in numbers for row in self.rows(number, is_only=False) or []]
 
     def _choose(self) -> Callable[[], str]:
-        if "Continuous" in str(field(self._java, "trigger").getClass().getSimpleName()):
+        if "Continuous" in kind_of(field(self._java, "trigger")):
             return self._discard
         if sink_format(self.kind).is_files:
             return self._to_scratch

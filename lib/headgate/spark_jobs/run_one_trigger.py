@@ -56,9 +56,9 @@ def first_trigger(writer: Any, checkpoint: str, *, deadline: float) -> Triggered
 
 def is_continuous(writer: Any) -> bool:
     """Whether the query processes continuously, in epochs and not in batches."""
-    from headgate.spark_jobs.spark_reflection import field
+    from headgate.spark_jobs.spark_reflection import field, kind_of
 
-    return "Continuous" in str(field(writer._jwrite, "trigger").getClass().getSimpleName())
+    return "Continuous" in kind_of(field(writer._jwrite, "trigger"))
 
 
 def _ended(query: Any) -> Triggered:

@@ -92,7 +92,7 @@ def streaming_sources(analyzed: Any) -> list[dict[str, Any]]:
     """
     found = []
     for leaf in elements(analyzed.collectLeaves()):
-        relation = str(leaf.getClass().getSimpleName())
+        relation = kind_of(leaf)
         if relation == "StreamingRelation":
             source = leaf.dataSource()
             about = {"format": str(source.className()), "options": mapping(source.options())}
@@ -109,7 +109,7 @@ def _name(leaf: Any) -> str | None:
     """Return what `DataStreamReader.name` gave; Spark before 4.2 names no sources."""
     try:
         name = leaf.sourceIdentifyingName()
-        is_given = str(name.getClass().getSimpleName()) == "UserProvided"
+        is_given = kind_of(name) == "UserProvided"
         return str(name.name()) if is_given else None
     except Exception:
         return None
@@ -129,7 +129,7 @@ _UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "
 
 def trigger_words(trigger: Any) -> dict[str, Any] | None:
     """Return a Java `Trigger` as `{"processingTime": "5 seconds"}`; None for the default one."""
-    kind = str(trigger.getClass().getSimpleName()).rstrip("$")
+    kind = kind_of(trigger).rstrip("$")
     match kind:
         case "AvailableNowTrigger":
             return {"availableNow": True}

@@ -268,13 +268,17 @@ def _leaf_nodes(df: Any) -> Iterator[Any]:
 
 def _list_tables(df: Any) -> None:
     """Let tables see their rows: their files were listed before any was written."""
+    from headgate.spark_jobs.spark_reflection import kind_of
+
     for leaf in _leaf_nodes(df):
-        if str(leaf.getClass().getSimpleName()) == "LogicalRelation":
+        if kind_of(leaf) == "LogicalRelation":
             leaf.relation().location().refresh()
 
 
 def _folder(leaf: Any) -> str | None:
-    kind = str(leaf.getClass().getSimpleName())
+    from headgate.spark_jobs.spark_reflection import kind_of
+
+    kind = kind_of(leaf)
     if kind == "StreamingRelation":
         return str(leaf.dataSource().options().apply("path"))
     if kind == "LogicalRelation":

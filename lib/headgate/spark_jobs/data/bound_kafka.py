@@ -17,7 +17,7 @@ from typing import Any
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.bound_table import compile_table
 from headgate.spark_jobs.data.kept_counts import BatchCounts, KeptFile
-from headgate.spark_jobs.spark_reflection import elements, set_field
+from headgate.spark_jobs.spark_reflection import elements, kind_of, set_field
 
 Offsets = dict[str, dict[str, int]]
 _END = "allDataForTriggerAvailableNow"
@@ -103,7 +103,7 @@ class BoundSources:
         plans = df._jdf.logicalPlan(), df._jdf.queryExecution().analyzed()
         tables: dict[int, Any] = {}
         for leaf in (leaf for plan in plans for leaf in elements(plan.collectLeaves())):
-            kind = str(leaf.getClass().getSimpleName())
+            kind = kind_of(leaf)
             if not kind.startswith("StreamingRelation") or _is_bound(leaf):
                 continue
             name = str(leaf.sourceName()) if kind == "StreamingRelationV2" else kind
@@ -187,7 +187,7 @@ class BoundSources:
 
 
 def _is_bound(leaf: Any) -> bool:
-    if str(leaf.getClass().getSimpleName()) != "StreamingRelationV2":
+    if kind_of(leaf) != "StreamingRelationV2":
         return False
     return str(leaf.table().getClass().getName()) == "BoundTable"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges
 from headgate.spark_jobs.data.report import Report
-from headgate.spark_jobs.spark_reflection import elements
+from headgate.spark_jobs.spark_reflection import elements, kind_of
 
 # The newer of Spark's two Kafka readers: only its tasks count the records that they have read.
 _OLD_READERS, _NEW_KAFKA = "spark.sql.sources.useV1SourceList", "avro,csv,json,orc,parquet,text"
@@ -143,7 +143,7 @@ def tell_reading(report: Report, parts: Parts | None) -> None:
 
 def _kafka_scans(plan: Any) -> Iterator[Any]:
     """Yield the Kafka scans of a physical plan, from left to right."""
-    kind = str(plan.getClass().getSimpleName())
+    kind = kind_of(plan)
     if kind == "BatchScanExec":
         if "kafka" in str(plan.scan().getClass().getName()):
             yield plan

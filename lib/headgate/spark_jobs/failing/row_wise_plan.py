@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.spark_reflection import companion, elements, option
+from headgate.spark_jobs.spark_reflection import companion, elements, kind_of, option
 
 BEGINS = "headgate.begins"
 """Option with the original `startingOffsets` of a Kafka source that replaces a stream."""
@@ -34,7 +34,7 @@ def without_deduplication(spark: Any, plan: Any) -> Any:
     A record that such an operator left out for an equal one could fail all the same.
     """
     children = elements(plan.children())
-    if str(plan.getClass().getSimpleName()) in _BETWEEN_RECORDS:
+    if kind_of(plan) in _BETWEEN_RECORDS:
         return without_deduplication(spark, children[0])
     rebuilt = [without_deduplication(spark, child) for child in children]
     if all(new is old for new, old in zip(rebuilt, children, strict=True)):
@@ -54,7 +54,7 @@ def row_wise(spark: Any, plan: Any) -> list[Any]:
 
 def _split(spark: Any, plan: Any) -> tuple[bool, list[Any]]:
     """Return whether a plan with a Kafka source is row-wise as a whole, and its row-wise parts."""
-    kind = str(plan.getClass().getSimpleName())
+    kind = kind_of(plan)
     fed = [child for child in elements(plan.children()) if kafka_leaves(child)]
     if not fed:
         return True, [plan]
@@ -76,7 +76,7 @@ def _split(spark: Any, plan: Any) -> tuple[bool, list[Any]]:
 
 def _taken_of(spark: Any, plan: Any, child: Any) -> Any:
     """Return the plan of what an operator takes from each record of its input."""
-    if str(plan.getClass().getSimpleName()) != "Aggregate":
+    if kind_of(plan) != "Aggregate":
         return child
     taken = list(_taken(plan))
     return _selected(spark, child, taken) if taken else child
@@ -90,7 +90,7 @@ def _taken(aggregate: Any) -> Iterator[Any]:
 
 
 def _function_inputs(expression: Any) -> Iterator[Any]:
-    kind = str(expression.getClass().getSimpleName())
+    kind = kind_of(expression)
     if kind == "AggregateExpression":
         yield from elements(expression.aggregateFunction().children())
         if (condition := option(expression.filter())) is not None:
@@ -120,6 +120,5 @@ def kafka_leaves(plan: Any) -> list[Any]:
     return [
         leaf
         for leaf in elements(plan.collectLeaves())
-        if str(leaf.getClass().getSimpleName()) == "DataSourceV2Relation"
-        and leaf.options().containsKey(BEGINS)
+        if kind_of(leaf) == "DataSourceV2Relation" and leaf.options().containsKey(BEGINS)
     ]
