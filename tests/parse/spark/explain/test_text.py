@@ -55,6 +55,30 @@ def test_a_cut_plan_says_so():
     assert "maxToStringFields" in warning
 
 
+_WITH = """== Parsed Logical Plan ==
+CTE [x]
+:  +- 'SubqueryAlias x
+:     +- 'Project ['k, scalar-subquery#7 [] AS top#8]
+:        :  +- 'Project [unresolvedalias('max('n))]
+:        :     +- 'UnresolvedRelation [lim], [], false
+:        +- 'UnresolvedRelation [a_in], [], false
++- 'Aggregate ['k], ['k, 'count(1) AS n#9]
+   +- 'UnresolvedRelation [x], [], false
+"""
+
+
+def test_a_with_clause_lacks_nothing():
+    (warning,) = read_plans(_WITH)[0].warnings
+    assert warning.endswith("the text ends after the parsed plan")
+
+
+def test_what_the_parsed_plan_lacks_is_in_the_analysed_one():
+    section = "== Parsed Logical Plan ==\n'Aggregate ['k]\n:  +- 'Project\n\n"
+    rest = TEXT[TEXT.index("== Analyzed") :]
+    assert version_of(section).warnings
+    assert version_of(section + rest).warnings == version_of(TEXT).warnings
+
+
 def test_an_operator_of_no_known_name_is_a_node_and_a_warning():
     text = f"== Physical Plan ==\nPhotonMagic [k#1]\n+- {SCAN}\n"
     version = version_of(text)

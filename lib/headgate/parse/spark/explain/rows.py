@@ -14,6 +14,7 @@ _STOP = re.compile(r"^(?:\(\d+\) [A-Z]|={3,} |Subquery:|Generated code:|/\* \d+|
 _EXCEPTION = re.compile(r"^(?:[a-z][\w$]*\.)+\w*(?:Exception|Error)\b|^Error occurred during ")
 _ASKS = re.compile(r"(?:subquery|exists|list)\S*#\d+ \[")
 _INNER = ("Subquery", "ReusedSubquery", "InMemoryRelation", "SubqueryAdaptiveBroadcast")
+_WITH = ("CTE [", "'UnresolvedWith [")
 _ROOT = "..."
 _MOST_SHOWN = 60
 _LONGEST_REFUSAL = 300
@@ -166,8 +167,9 @@ class _Reading:
             self.found.rows.append(Row(min(depth - 1, above + 1), text, line))
 
     def _is_inner(self, last: Row, text: str) -> bool:
-        """Whether a row two levels down is the plan of a subquery, no input."""
-        return text.startswith(_INNER) or _is_cache(last.text) or bool(_ASKS.search(last.text))
+        """Whether a row two levels down is the plan of a subquery or of a `WITH`, no input."""
+        asks = last.text.startswith(_WITH) or bool(_ASKS.search(last.text))
+        return asks or text.startswith(_INNER) or _is_cache(last.text)
 
     def _plan_heading(self, depth: int, text: str) -> None:
         """`== Final Plan ==` of an adaptive plan is no operator; its initial one is left out."""

@@ -210,11 +210,14 @@ def _of_plans(pieces: Pieces, shape: Shape | None) -> tuple[str, ...]:
 
 
 def _gaps(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return a plan's warnings; fields that Spark cut from it are no loss beside whole plans.
+    """Return a plan's warnings; what it lacks is no loss if whole plans have it.
 
-    The formatted plan and the analysed plan's JSON have all of them.
+    The analysed plan has all that the parsed one has. The formatted plan and the analysed plan's
+    JSON have all fields.
     """
     whole = {p.form for p in plans if not p.warnings}
+    if plan.form == "parsed" and whole & {"analyzed", "json"}:
+        return ()
     covered = plan.form not in whole and {"formatted", "json"} <= whole
     return tuple(w for w in plan.warnings if not (covered and "plan is truncated: " in w))
 
