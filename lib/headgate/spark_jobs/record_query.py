@@ -10,6 +10,7 @@ from typing import Any
 
 from headgate.spark_jobs.block_sources import EmptyFolders
 from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.engine_error import java_error
 from headgate.spark_jobs.planned_state import mode_object, planned_state
 from headgate.spark_jobs.spark_reflection import (
     case_kept,
@@ -66,7 +67,7 @@ class RecordFolder:
 def record(
     df: Any, query: Unstarted | None, used: UsedFunctions, folders: EmptyFolders, into: RecordFolder
 ) -> None:
-    """Write explain.txt, formatted.txt, logical.json and capture.json.
+    """Write explain.txt, logical.json, capture.json and, unless Spark can't plan it, formatted.txt.
 
     `capture.json` holds `sources`, `sink`, `output` (the schema of the columns that the sink gets,
     in Spark's JSON), `checkpoint`, `output_mode`, `trigger`, `name`,
@@ -89,6 +90,7 @@ def record(
         "functions": used.in_plan(_function_names(logical))
         + (used.of_sink(query.writer) if query else []),
     }
+    formatted = _formatted(df, capture)
     for part in (*sources, *([sink] if sink else [])):
         part["options"] = mask(part["options"])
 
@@ -99,7 +101,8 @@ def record(
         (into.pieces / name).write_text(text, encoding="utf-8")
 
     write("explain.txt", shown(_explained(df, "extended")))
-    write("formatted.txt", shown(_explained(df, "formatted")))
+    if formatted is not None:
+        write("formatted.txt", shown(formatted))
     write("logical.json", json.dumps(in_strings(logical, shown), separators=(",", ":")))
     write("capture.json", json.dumps(in_strings(capture, shown), indent=1, ensure_ascii=False))
 
@@ -109,6 +112,23 @@ def record_settings(df: Any, before: Mapping[str, str], into: Path) -> None:
     after = dict(df.sparkSession.conf.getAll)
     settings = mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
     (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+
+
+def _formatted(df: Any, capture: dict[str, Any]) -> str | None:
+    """Return the formatted plan; None where Spark can't plan the query.
+
+    If it can't plan the query's state either, no start can: that is the capture's `error`, though
+    Spark has no condition for it.
+    """
+    try:
+        return _explained(df, "formatted")
+    except Exception as error:
+        if java_error(error) is None:
+            raise
+        if capture["state"] is None and "error" not in capture:
+            capture.pop("state_error", None)
+            capture["error"] = refusal(error)
+        return None
 
 
 def _explained(df: Any, mode: str) -> str:

@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     started = block_start.intercept_starts()
     used = user_functions.watch_functions()
     found = {}
-    for function in (*queries.STATEFUL, *queries.WRONG, queries.refused):
+    for function in (*queries.STATEFUL, *queries.WRONG, queries.refused, queries.unplanned):
         name = function.__name__
         session = spark.newSession()
         session.conf.set("spark.sql.shuffle.partitions", "2")

@@ -232,3 +232,13 @@ WRONG = {
 
 def refused(spark):
     return source(spark).groupBy("v").count().writeStream.outputMode("append")
+
+
+def unplanned(spark):
+    """Spark refuses to plan it, without a condition: a session window needs another key."""
+    return (
+        source(spark)
+        .groupBy(F.session_window("ts", "5 seconds"))
+        .count()
+        .writeStream.format("noop")
+    )

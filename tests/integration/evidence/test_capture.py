@@ -90,6 +90,14 @@ def test_what_spark_refuses_is_recorded(found):
     assert (said["state"], said["output_mode"]) == (None, "Append")
 
 
+def test_a_query_that_spark_can_not_plan_is_recorded(folder, found):
+    said = found["unplanned"]
+    assert said["error"].startswith("Global aggregation with session window")
+    assert (said["state"], said["output"]["type"]) == (None, "struct")
+    pieces = sorted(p.name for p in (folder / "unplanned").glob("*.*") if p.is_file())
+    assert pieces == ["capture.json", "explain.txt", "logical.json"]
+
+
 @pytest.fixture(scope="module")
 def business(tmp_path_factory):
     into = tmp_path_factory.mktemp("business")
