@@ -57,6 +57,12 @@ def test_a_single_file_of_no_known_kind_lists_what_was_tried(tmp_path):
         read_version([str(tmp_path)])
 
 
+def test_an_empty_file_is_named_as_such(tmp_path):
+    (tmp_path / "plan.txt").write_text(" \n")
+    with pytest.raises(EvidenceError, match=r"plan\.txt is empty"):
+        read_version([str(tmp_path / "plan.txt")])
+
+
 def test_files_of_no_known_kind_in_a_folder_are_warnings(tmp_path):
     scan = "FileScan json [k#1] Location: InMemoryFileIndex[file:/in], ReadSchema: struct<k:string>"
     (tmp_path / "plan.txt").write_text(f"== Physical Plan ==\n{scan}\n")
@@ -164,3 +170,10 @@ def test_progress_alone_draws_the_operators_that_it_names():
     assert "aggregate" in {n.operator for n in told.topology.nodes}
     # Names alone are too little to compare state.
     assert told.stateful is None
+
+
+def test_a_topology_has_no_queries_to_choose_from():
+    cases = Path(__file__).parents[2] / "cases" / "kafka_streams"
+    folder = cases / "U01_filter_condition" / "before"
+    with pytest.raises(EvidenceError, match="Leave out --query"):
+        read_version([str(folder)], query="totals")

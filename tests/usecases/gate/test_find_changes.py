@@ -249,6 +249,14 @@ def test_a_missing_git_is_one_sentence(repo, monkeypatch):
         repository_of(repo.folder)
 
 
+def test_branches_without_a_shared_commit_warn(repo):
+    repo.git("checkout", "-q", "--orphan", "lonely")
+    repo.git("commit", "-q", "-m", "begin anew", "--allow-empty")
+    base = find_base(repository_of(repo.folder), "main")
+    assert base.warnings[0].startswith("main and HEAD share no history")
+    assert "--unshallow" not in base.warnings[0]
+
+
 def test_a_shallow_clone_without_the_shared_history_warns(repo, tmp_path, monkeypatch):
     for text in ("1", "2"):
         repo.file("README.md", text)

@@ -43,6 +43,10 @@ class Repository:
         found = _git(self.root, "merge-base", commit, "HEAD")
         return None if found.returncode else found.stdout.decode().strip()
 
+    def is_shallow(self) -> bool:
+        """Say whether commits of the history were left out when it was cloned."""
+        return self._asked("rev-parse", "--is-shallow-repository").strip() == b"true"
+
     def changed(
         self, commit: str, until: str | None = None, patterns: Sequence[str] = ()
     ) -> frozenset[str]:

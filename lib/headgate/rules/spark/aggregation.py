@@ -30,8 +30,8 @@ _KEEP_THE_OLD = (
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a state row by the values of the grouping columns, in their order.
 
-    If changed columns have the same types, Spark's schema check passes. But changed keys match no
-    stored key, and their totals restart from zero.
+    If changed columns have the same types, Spark's schema check passes. But where they give other
+    values, Spark finds no stored row, and the totals of these keys restart from zero.
     """
     for pair in read_pairs(c, _KINDS):
         old, new = _plain_keys(pair)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from headgate.errors import QueryChoiceError
+from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Version
 from headgate.parse.evidence.assemble import Gathered, assemble
@@ -27,11 +27,17 @@ def chosen_version(found: Gathered, query: str | None) -> Version:
     """Return the version of the chosen query; QueryChoiceError if the choice isn't clear."""
     meant = full_id(found, query)
     try:
-        return assemble(found, query=meant)
+        version = assemble(found, query=meant)
     except QueryChoiceError as error:
         if error.of_plans:
             raise
         raise QueryChoiceError(error.sentence, listing(_rows(found))) from error
+    if query is not None and version.streams is not None:
+        raise EvidenceError(
+            f"--query {query}: the evidence is of a Kafka Streams application, which has no "
+            "queries. Leave out --query"
+        )
+    return version
 
 
 def _rows(found: Gathered) -> Sequence[QueryRow]:

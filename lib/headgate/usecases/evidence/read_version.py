@@ -142,6 +142,10 @@ def _only_piece(place: FileLocation, found: Gathered) -> Piece:
     """Return what a file is that was named; EvidenceError if it is nothing that is known."""
     piece, data = _piece(place, found)
     if piece is None:
+        if not data.strip():
+            raise EvidenceError(
+                f"{place.name} is empty. Check the path, or export the evidence again"
+            )
         reason = _packed(data) or f"isn't evidence. Formats tried: {', '.join(TRIED)}"
         raise EvidenceError(f"{place.name} {reason}")
     return piece

@@ -99,11 +99,6 @@ def find_base(repository: Repository, revision: str) -> Base:
     """
     named = repository.commit(revision)
     ancestor = repository.common_ancestor(named)
-    warning = (
-        f"This clone doesn't have the history that {revision} and HEAD share. Changes of newer "
-        f"commits on {revision} may show up as changes of this working tree. "
-        "Fetch the full history, for example with `git fetch --unshallow`."
-    )
     commit = ancestor or named
     return Base(
         repository=repository,
@@ -111,7 +106,20 @@ def find_base(repository: Repository, revision: str) -> Base:
         changed=repository.changed(commit),
         files=repository.files(),
         had=repository.files(commit),
-        warnings=() if ancestor else (warning,),
+        warnings=() if ancestor else (_no_history(repository, revision),),
+    )
+
+
+def _no_history(repository: Repository, revision: str) -> str:
+    if not repository.is_shallow():
+        return (
+            f"{revision} and HEAD share no history, so Headgate compares with the newest commit of "
+            f"{revision}. Check that {revision} is the branch that this one was made from."
+        )
+    return (
+        f"This clone doesn't have the history that {revision} and HEAD share. Changes of newer "
+        f"commits on {revision} may show up as changes of this working tree. "
+        "Fetch the full history, for example with `git fetch --unshallow`."
     )
 
 
