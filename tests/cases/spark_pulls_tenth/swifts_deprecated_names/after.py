@@ -1,0 +1,28 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+SCHEMA = "box int, swift string, flags int, bearing double, seen timestamp"
+
+
+def publish(batch, batch_id):
+    batch.write.format("noop").mode("append").save()
+
+
+def boxes(seen):
+    return seen.where(F.shiftright("flags", 2) % 2 == 1).where(F.bitwise_not("flags") != -1)
+
+
+def measures():
+    return [
+        F.approx_count_distinct("swift").alias("swifts"),
+        F.max(F.degrees("bearing")).alias("bearing"),
+        F.sum(F.shiftleft("flags", 1)).alias("flags"),
+    ]
+
+
+def build(spark):
+    seen = spark.readStream.schema(SCHEMA).json(f"{LAKE}/swifts_at_boxes").withWatermark("seen", "15 minutes")
+    nests = boxes(seen).groupBy(F.window("seen", "1 hour", "30 minutes"), "box").agg(*measures())
+    return nests.writeStream.outputMode("append").foreachBatch(publish)
