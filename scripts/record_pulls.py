@@ -249,7 +249,8 @@ class Recording:
                 writer = writer.foreachBatch(keep)
             query = writer.option("checkpointLocation", str(self._checkpoint(name))).start()
             keep.started.set_result(query)
-            self._feed(query, steps[1:])
+            pauses = "ProcessingTime" not in self.case.source(side)
+            self._feed(query, steps[1:], pauses=pauses)
         except Exception as error:
             ran.at_start = query is None
             note(ran, error, keep.caught)
@@ -262,15 +263,15 @@ class Recording:
             ran.seen = [row for kind, at in self.case.reads for row in self._seen(kind, at)]
         return ran
 
-    def _feed(self, query: Any, steps: Sequence[Step]) -> None:
+    def _feed(self, query: Any, steps: Sequence[Step], *, pauses: bool) -> None:
         """Let a query read what is there, and then each step; RuntimeError if it hangs."""
         late = threading.Timer(_LONGEST, query.stop)
         late.start()
         try:
-            query.processAllAvailable()
+            done = _finish(query, -1, pauses=pauses)
             for step in steps:
                 self.lake.add(step)
-                query.processAllAvailable()
+                done = _finish(query, done, pauses=pauses)
         finally:
             if not late.is_alive():
                 raise RuntimeError("the query did not end")
@@ -322,6 +323,25 @@ class Recording:
             log: (self._checkpoint(name) / log).glob("[0-9]*") for log in ("offsets", "commits")
         }
         return {log: {file.name for file in files} for log, files in logs.items()}
+
+
+def _finish(query: Any, done: int, *, pauses: bool) -> int:
+    """Wait until a query has read all there is; return its last batch if it never pauses.
+
+    With timers of the clock a query runs batches without end, and processAllAvailable() waits for
+    one without a batch. A batch after `done` has the rows then, and a later one has none.
+    """
+    if pauses:
+        query.processAllAvailable()
+        return done
+    while query.isActive:
+        later = [r for r in query.recentProgress if r.batchId > done]
+        read = next((r.batchId for r in later if r.numInputRows), None)
+        for report in later:
+            if read is not None and report.batchId > read and not report.numInputRows:
+                return int(report.batchId)
+        time.sleep(0.3)
+    raise query.exception() or RuntimeError("the query ended")
 
 
 def _writer(made: Any) -> Any:
