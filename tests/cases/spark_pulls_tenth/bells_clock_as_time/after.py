@@ -15,6 +15,7 @@ def clock(column):
 
 
 def build(spark):
+    spark.conf.set("spark.sql.timeType.enabled", "true")
     rung = spark.readStream.schema(RUNG).json(f"{LAKE}/rung_bells")
     towers = (
         rung.withWatermark("rung", "20 minutes")
