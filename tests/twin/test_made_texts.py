@@ -60,6 +60,13 @@ def test_several_patterns_are_found_in_one_text():
     assert all(re.search(p, text) for text in made(Parts(patterns=patterns)) for p in patterns)
 
 
+def test_no_part_holds_the_separator():
+    """A made word begins with the name of its part, which has the separator in it."""
+    for separator in (",", " ", r"\|"):
+        (text,) = made(Parts(splits={separator: 2}), lambda name: name, count=1)
+        assert len(re.split(separator, text)) == 3
+
+
 def test_items_between_separators_and_keys_of_json():
     (text,) = made(Parts(splits={"-": 2}), lambda name: name[-1], count=1)
     assert text == "0-1-2" and item_of("line", "-", 2)[-1] == "2"

@@ -161,8 +161,15 @@ def split(separator, index):
 def test_a_part_of_a_text_is_a_column_of_its_own(expression, name, parts):
     found = mined("Filter", condition=call("EqualTo", expression, literal("paid")))
     assert found.literals == {name: {("paid", "string")}}
-    empty = {"patterns": [], "searched": [], "splits": {}, "keys": []}
+    empty = {"patterns": [], "searched": [], "splits": {}, "keys": [], "must_have": False}
     assert found.plain()["parts"] == {"stream:k": empty | parts}
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_query_that_fails_on_a_missing_part(fails):
+    array = call("StringSplit", column(1), literal(","))
+    part = call("GetArrayItem", array, literal("1", "integer"), failOnError=fails)
+    assert mined("Filter", condition=call("IsNotNull", part)).parts["stream:k"].must_have is fails
 
 
 def test_a_line_of_csv_has_parts_of_types():

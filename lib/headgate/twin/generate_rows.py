@@ -322,7 +322,9 @@ class RowMaker:
     def _made(self, column: str, at: datetime) -> str | None:
         """Return a text that the query can take apart, if it takes this column's texts apart."""
         parts = self.hints.parts.get(column)
-        if parts is None or self.random.random() > _TAKEN_APART:
+        if parts is None:
+            return None
+        if self.random.random() > _TAKEN_APART and not parts.must_have:
             return None
         known = self.hints.literals.keys() | self.hints.conversions.keys() | self.hints.parts.keys()
         made = text_for(column, parts, self.random, lambda c: self._text(c, at), known)

@@ -36,13 +36,15 @@ class Parts:
     """How a query takes a column's text apart.
 
     `patterns` are regular expressions, `splits` the largest index that is read by separator, `keys`
-    JSON's top-level names. `searched` are patterns that are only replaced or looked for.
+    JSON's top-level names. `searched` are patterns that are only replaced or looked for. A query
+    fails on a text that lacks a part if `must_have` is true.
     """
 
     patterns: set[str] = field(default_factory=set)
     searched: set[str] = field(default_factory=set)
     splits: dict[str, int] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    must_have: bool = False
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -51,6 +53,7 @@ class Parts:
             "searched": sorted(self.searched),
             "splits": dict(sorted(self.splits.items())),
             "keys": sorted(self.keys),
+            "must_have": self.must_have,
         }
 
 
@@ -122,7 +125,8 @@ def _joined(column: str, separator: str, last: int, random: Random, draw: Draw) 
     if between is None:
         return None
     items = [draw(item_of(column, separator, index)) or "" for index in range(last + 1)]
-    return between.join(items)
+    # A word may hold the separator: then the items behind it would be another part's.
+    return between.join(re.sub(separator, "", item) for item in items)
 
 
 def _matching(column: str, pattern: str, random: Random, draw: Draw) -> str | None:

@@ -203,6 +203,8 @@ class _Miner:
         if name == "GetArrayItem" and str(given[0]).isdecimal():
             separator = _constant(array["children"][1]) if array else None
             pairs = [(c, separator) for c in columns] if separator else _separated(columns)
+            for column, _ in pairs if tree.get("failOnError") else ():
+                self.hints.parts.setdefault(column, Parts()).must_have = True
             return {self.item(c, s, int(str(given[0]))) for c, s in pairs} or columns
         return columns
 
