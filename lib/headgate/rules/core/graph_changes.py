@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Version
+from headgate.rules.core.graph_inputs import nearest, rewired_nodes
 from headgate.rules.core.match_graphs import Matches, Pair
-from headgate.rules.core.report import Change, ChangeKind
+from headgate.rules.core.report import Change, ChangeKind, label_of
 from headgate.rules.core.upstream import appearance, visible
 
 
@@ -20,8 +21,8 @@ def moved_nodes(before: Topology, after: Topology, nodes: Matches) -> frozenset[
     """
     back = {a: b for b, a in nodes.pairs.items()}
     identity = {b: b for b in nodes.pairs}
-    old_above, new_above = _next(before, identity, up=True), _next(after, back, up=True)
-    old_below, new_below = _next(before, identity, up=False), _next(after, back, up=False)
+    old_above, new_above = nearest(before, identity, up=True), nearest(after, back, up=True)
+    old_below, new_below = nearest(before, identity, up=False), nearest(after, back, up=False)
     now = {n.id: n for n in after.nodes}
     return frozenset(
         n.id
@@ -47,46 +48,14 @@ def _has_moved(was: Node, now: Node, *, above: bool, below: bool) -> bool:
     return above and below
 
 
-def _next(graph: Topology, known: Mapping[str, str], *, up: bool) -> dict[str, frozenset[str]]:
-    """Return the nearest nodes in one direction that are `known`, by their names there.
-
-    Stores hang on their operator and lead nowhere, so they are nobody's neighbours.
-    """
-    stores = {n.id for n in graph.nodes if n.kind is NodeKind.STATE_STORE}
-    leads: dict[str, list[str]] = {n.id: [] for n in graph.nodes}
-    for edge in graph.edges:
-        start, end = (edge.target, edge.source) if up else (edge.source, edge.target)
-        if start in leads and end in leads and end not in stores:
-            leads[start].append(end)
-    found: dict[str, frozenset[str]] = {}
-    for node in _inmost_first(leads):
-        near = [{known[i]} if i in known else found.get(i, frozenset()) for i in leads[node]]
-        found[node] = frozenset().union(*near)
-    return found
-
-
-def _inmost_first(leads: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield every node after those that it leads to, as far as there is no cycle."""
-    done: set[str] = set()
-    for root in leads:
-        stack = [(root, False)]
-        while stack:
-            node, is_left = stack.pop()
-            if is_left:
-                yield node
-            elif node not in done:
-                done.add(node)
-                stack.append((node, True))
-                stack += [(i, False) for i in leads[node] if i not in done]
-
-
 def changes(
     before: Version, after: Version, nodes: Matches, declared: Iterable[Pair] = ()
 ) -> tuple[Change, ...]:
     """Return removed, added, changed and moved nodes, in the order of the graphs.
 
-    `declared` are the pairs of nodes that somebody called a rename: each is one change, whatever
-    else differs. A node whose id alone differs is no change: it has other nodes behind it.
+    A node that reads from other nodes than before has changed. `declared` are the pairs of nodes
+    that somebody called a rename: each is one change, whatever else differs. A node whose id alone
+    differs is no change: it has other nodes behind it.
     """
     return tuple(_changes(before.topology, after.topology, nodes, dict(declared)))
 
@@ -98,11 +67,15 @@ def _changes(
     moved = moved_nodes(before, after, nodes)
     yield from (Change(ChangeKind.REMOVED, i, None, _what(old[i])) for i in nodes.removed)
     yield from (Change(ChangeKind.ADDED, None, i, _what(new[i])) for i in nodes.added)
+    rewired = rewired_nodes(before, after, nodes, moved)
     for b, a in nodes.pairs.items():
         if declared.get(b) == a:
             yield Change(ChangeKind.CHANGED, b, a, _renamed(old[b], new[a]))
         elif appearance(old[b]) != appearance(new[a]):
             yield Change(ChangeKind.CHANGED, b, a, _difference(old[b], new[a]))
+        elif b in rewired:
+            inputs = [old[i] for i in rewired[b].before], [new[i] for i in rewired[b].after]
+            yield Change(ChangeKind.CHANGED, b, a, _rewired(new[a], *inputs))
         elif b in moved:
             yield Change(ChangeKind.MOVED, b, a, _what(new[a]))
 
@@ -111,6 +84,18 @@ def _renamed(was: Node, now: Node) -> str:
     if was.label == now.label:
         return f"{now.label}: same node as before (declared with --rename)"
     return f"{was.label} -> {now.label} (rename declared with --rename)"
+
+
+def _rewired(node: Node, was: Sequence[Node], now: Sequence[Node]) -> str:
+    """Return old and new inputs by their labels; by exact names if the labels are equal."""
+    old, new = (", ".join(n.label for n in nodes) or "none" for nodes in (was, now))
+    if old == new:
+        old, new = (", ".join(map(_exact_name, nodes)) for nodes in (was, now))
+    return f"{label_of(node)}: input {old} -> {new}"
+
+
+def _exact_name(node: Node) -> str:
+    return str(node.details.get("topic") or node.details.get("described_as") or node.id)
 
 
 def _what(node: Node) -> str:

@@ -196,10 +196,10 @@ def labels_of(report: Report, before: Version, after: Version) -> Labels:
 
 
 def _labels(topology: Topology, ids: set[str | None]) -> dict[str, str]:
-    return {n.id: _label(n) for n in topology.nodes if n.id in ids}
+    return {n.id: label_of(n) for n in topology.nodes if n.id in ids}
 
 
-def _label(node: Node) -> str:
+def label_of(node: Node) -> str:
     """Return the operator and what it does; the word once where the label says no more."""
     word = node.operator.replace("_", " ")
     known = node.label.replace("_", " ").lower().startswith(word)

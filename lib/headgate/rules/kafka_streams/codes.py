@@ -19,6 +19,7 @@ from headgate.rules.kafka_streams import (
     state_config,
     state_stores,
     store_keys,
+    store_values,
     subtopologies,
     suppression,
 )
@@ -54,7 +55,7 @@ RULES: tuple[StreamsRule, ...] = (
     store_keys.key_operators_changed,
     store_keys.table_kind_may_differ,
     store_keys.operator_kind_changed,
-    store_keys.value_operators_changed,
+    store_values.value_operators_changed,
     repartition_topics.repartition_moved,
     repartition_topics.repartition_topics_merged,
     repartition_topics.repartition_topics_swapped,

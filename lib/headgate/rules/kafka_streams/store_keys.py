@@ -1,4 +1,4 @@
-"""What a store's keys and values mean: what stands between it and its inputs, and behind it."""
+"""What a store's keys mean: what stands between it and its inputs, and behind it."""
 
 from __future__ import annotations
 
@@ -121,86 +121,6 @@ def _named(makers: frozenset[str]) -> str:
     return ", ".join(words.get(m, m.replace("_", " ")) for m in sorted(makers))
 
 
-_TABLE_OPERATORS = ("KTABLE-FILTER", "KTABLE-MAPVALUES", "KTABLE-TRANSFORMVALUES")
-_TABLE_AGGREGATES = ("KTABLE-AGGREGATE", "KTABLE-REDUCE")
-_AGGREGATES = frozenset({"aggregate", "reduce", "count"})
-_IF_OLD_RECORDS = (
-    "If the new operators must also apply to old records, replay the inputs under a new "
-    "application id."
-)
-_DO_THEY_DROP = (
-    "Do the changed operators drop or change rows of the table? If so, the aggregation in the "
-    "store {now} subtracts values that it never added, and its results are wrong."
-)
-
-
-@streams_rule("KST011", remedies=(_IF_OLD_RECORDS,), questions=(_DO_THEY_DROP,))
-def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The state keeps the values that the old operators computed from earlier records. The new
-    operators process only new records.
-
-    The results combine both, and differ from the results of either version. An aggregation of a
-    table also subtracts the old value of each changed row. If a new filter drops the row, or a new
-    operator changes it, the aggregation subtracts a value that it never added.
-    """
-    for pair, was, now in kept(c):
-        first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
-        if not first or not then or c.flow_before.inputs[first[0]] != c.flow_after.inputs[then[0]]:
-            continue
-        old, new = _words(c.flow_before, first[0]), _words(c.flow_after, then[0])
-        if old != new:
-            of_table = _changes_table(c, first[0], then[0]) and len(old) != len(new)
-            yield RuleResult(
-                outcome=Outcome.UNKNOWN if of_table else Outcome.RESUMES,
-                state_effect=StateEffect.MIXED,
-                location=pair.location,
-                before=old,
-                after=new,
-                because=f"Before the store {now.name}, the operators changed.",
-                question=_DO_THEY_DROP.format(now=now.name) if of_table else None,
-                remedy=_IF_OLD_RECORDS,
-            )
-
-
-def _changes_table(c: StreamsComparison, first: Key, then: Key) -> bool:
-    """Say whether another number of operators drops or changes rows of an aggregated table."""
-    node = c.flow_after.nodes[then]
-    if node.operator not in _AGGREGATES and not then[1].startswith(_TABLE_AGGREGATES):
-        return False
-    return _of_table(c.flow_before, first) != _of_table(c.flow_after, then)
-
-
-def _of_table(flow: Flow, start: Key) -> Counter[str]:
-    """Count what drops or changes rows of the table that an operator aggregates.
-
-    Behind `to_stream` no old row is subtracted. An operator with a name of its own isn't
-    known to be one of a table.
-    """
-    ahead, seen = [*flow.above[start]], set[Key]()
-    while ahead:
-        key = ahead.pop()
-        if key not in seen and flow.nodes[key].operator != "to_stream":
-            seen.add(key)
-            ahead.extend(flow.above[key])
-    kinds = (kind for _, name in seen for kind in _TABLE_OPERATORS if name.startswith(kind))
-    return Counter(kinds)
-
-
-def _words(flow: Flow, start: Key) -> list[str]:
-    """Return the operators above, nearest first; sources and repartitions aside."""
-    ahead, seen, found = [*flow.above[start]], set[Key](), list[str]()
-    while ahead:
-        key = ahead.pop(0)
-        if key in seen:
-            continue
-        seen.add(key)
-        node = flow.nodes[key]
-        if node.kind == "processor" and not key[1].endswith("-repartition-filter"):
-            found.append(flow.word(key))
-        ahead.extend(flow.above[key])
-    return sorted(found)
-
-
 _IF_ITS_KIND = (
     "If the store's kind or types changed, give the store another name and replay the inputs."
 )
@@ -259,7 +179,7 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
     return frozenset(found)
 
 
-_OWN_CODE = frozenset(
+OWN_CODE = frozenset(
     {
         "stateful_processor",
         "process",
@@ -341,7 +261,7 @@ _IF_THE_TABLE = "Give the store another name and replay the inputs."
     is_of_state=True,
 )
 def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The store keeps its name, but another kind of operator fills it.
+    """The store keeps its name, but another kind of operator or another processor fills it.
 
     The new operator reads the old rows as its own, even if they mean something else. A processor
     also needs the store builder of the DSL: count, reduce and aggregate keep timestamps
@@ -357,9 +277,12 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         new = c.flow_after.nodes[then[0]].operator if then else ""
         if {_is_of_table(first), _is_of_table(then)} == {True, False}:
             yield _of_table_or_stream(pair, now, first[0][1], then[0][1])
+        if processors := _handed_over(c, was, now):
+            yield _other_processor(pair, now, *processors)
+            continue
         if not (old and new) or old == new or "processor" in (old, new):
             continue
-        if {old, new} <= _LAST_ROWS or {old, new} <= _OWN_CODE or _only_named(c, was, now):
+        if {old, new} <= _LAST_ROWS or {old, new} <= OWN_CODE or _only_named(c, was, now):
             continue
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
@@ -374,6 +297,43 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             question=_asked(now.name, old, new),
             remedy=_IF_THEY_DONT,
         )
+
+
+def _handed_over(
+    c: StreamsComparison, was: StreamsStore, now: StreamsStore
+) -> tuple[str, str] | None:
+    """Return the processors that gave up a store and that took it, if both versions have both.
+
+    Processors only exchanged their names if each store is fed as before, and the other one wasn't.
+    """
+    old, new = c.flow_before, c.flow_after
+    left, right = {*old.users(was)}, {*new.users(now)}
+    if left & right or not all(_is_own_code(old, k) for k in left):
+        return None
+    gone = sorted(k for k in left if k in new.nodes and not old.nodes[k].is_generated)
+    come = sorted(k for k in right if k in old.nodes and not new.nodes[k].is_generated)
+    feeds = {old.steps[k] for k in left}
+    only_names = feeds == {new.steps[k] for k in right} and not feeds & {old.steps[k] for k in come}
+    if only_names or not gone or not come:
+        return None
+    return ", ".join(k[1] for k in gone), ", ".join(k[1] for k in come)
+
+
+def _is_own_code(flow: Flow, key: Key) -> bool:
+    return flow.nodes[key].operator in UNREAD | OWN_CODE
+
+
+def _other_processor(pair: StorePair, now: StreamsStore, old: str, new: str) -> RuleResult:
+    return RuleResult(
+        outcome=Outcome.UNKNOWN,
+        state_effect=StateEffect.REINTERPRETED,
+        location=pair.location,
+        before=old,
+        after=new,
+        because=f"Another processor now uses the store {now.name}: {old} -> {new}.",
+        question=_DO_AND_KEEP.format(replace=old, replace_2=new, now=now.name),
+        remedy=_IF_THEY_DONT,
+    )
 
 
 def _is_of_table(keys: Sequence[Key]) -> bool | None:
@@ -404,6 +364,6 @@ def _asked(store: str, old: str, new: str) -> str:
     question = _DO_AND_KEEP.format(
         replace=old.replace("_", " "), replace_2=new.replace("_", " "), now=store
     )
-    if {old, new} & _OWN_CODE:
+    if {old, new} & OWN_CODE:
         return _HAS_IT_TIMESTAMPS.format(now=store, question=question)
     return question

@@ -107,6 +107,38 @@ class Flow:
         return self._ways(self.below, self.above)
 
     @cached_property
+    def fed_by(self) -> Mapping[Key, tuple[Key, ...]]:
+        """The operators and outside sources whose records each processor gets.
+
+        Left out are the nodes of repartitions, and merges of what is merged again.
+        """
+        found: dict[Key, dict[Key, None]] = {k: {} for k in self.nodes}
+        for key in self._order(self.above, self.below):
+            for other in self.above[key]:
+                found[key] |= found[other] if self._passes_on(other) else {other: None}
+        return {k: tuple(names) for k, names in found.items()}
+
+    @cached_property
+    def steps(self) -> Mapping[Key, frozenset[int]]:
+        """Numbers of what feeds each processor, equal where it and everything above it do."""
+        own: dict[Key, int] = {}
+        found: dict[Key, frozenset[int]] = {}
+        for key in self._order(self.above, self.below):
+            found[key] = frozenset(own.get(k, -1) for k in self.fed_by[key])
+            own[key] = self.numbers.of((self.word(key), self.ends.get(key), found[key]))
+        return found
+
+    def _passes_on(self, key: Key) -> bool:
+        """Say whether it is a node of a repartition, or a merge of what is merged again."""
+        node = self.nodes[key]
+        if node.kind != "processor":
+            return node.kind == "sink" or bool(self.above[key])
+        return key[1].endswith("-repartition-filter") or (
+            node.operator == "merge"
+            and {self.nodes[k].operator for k in self.below[key]} == {"merge"}
+        )
+
+    @cached_property
     def inputs(self) -> Mapping[Key, frozenset[str]]:
         """The outside topics and patterns that reach each processor, also through own topics."""
         return self._through_own(self._reaching(self.above, self.below, "source"), "sink")
