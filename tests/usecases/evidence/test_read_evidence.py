@@ -117,8 +117,25 @@ def test_diff_knows_the_registered_application_id(application, tmp_path):
     assert report.upgrade.way is UpgradeWay.ROLLING and report.outcome.word == "resumes"
 
 
+def test_descriptions_alone_are_judged_and_a_note_asks_for_the_application_id(tmp_path):
+    after = with_another_step(tmp_path)
+    report = compare_versions([str(DESCRIBED)], [str(after)])
+    assert "EVD005" not in {f.rule for f in report.findings}
+    assert report.upgrade.way is UpgradeWay.ROLLING and report.outcome.word == "resumes"
+    assert NO_ID in report.warnings
+
+
+def test_an_application_id_of_one_version_makes_no_other_topics(tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text('{"application.id": "app"}')
+    report = compare_versions([str(DESCRIBED), str(config)], [str(with_another_step(tmp_path))])
+    assert report.upgrade.way is UpgradeWay.ROLLING and report.outcome.word == "resumes"
+    assert any(NO_ID in warning for warning in report.warnings)
+
+
 def test_what_can_not_be_told_leaves_the_way_of_an_upgrade_open(tmp_path):
     after = with_another_step(tmp_path)
+    after.write_text(after.read_text().rstrip()[:-5])
     report = compare_versions([str(DESCRIBED)], [str(after)])
     assert "EVD005" in {f.rule for f in report.findings}
     assert report.upgrade.way is UpgradeWay.UNKNOWN

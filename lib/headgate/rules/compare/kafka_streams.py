@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from headgate.model.cluster import Cluster
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Version
+from headgate.parse.kafka_streams.from_cluster import with_application_id
 from headgate.rules.compare.kafka_streams_upgrade import way_of_upgrade
 from headgate.rules.core.declared_renames import Renames
 from headgate.rules.core.graph_changes import changes
@@ -32,6 +33,7 @@ def compare_streams(
     The verdict is for an upgrade with every instance stopped; whether a rolling bounce will do
     stands in `upgrade`. `cluster` is Kafka as it is now, None where nobody was asked.
     """
+    before, after = _with_one_id(before, after)
     c = _comparison(before, after, renames, cluster)
     found = sorted((f for rule in rules for f in rule.run(c)), key=lambda f: -f.outcome)
     nodes = match_nodes(before.topology, after.topology, _anchors(c), declared=renames.nodes)
@@ -43,6 +45,18 @@ def compare_streams(
         warnings=tuple(_warnings(c)),
         upgrade=way_of_upgrade(c, found),
     )
+
+
+def _with_one_id(before: Version, after: Version) -> tuple[Version, Version]:
+    """Return both with the application id that only one version's evidence has.
+
+    Otherwise all names of internal topics would differ.
+    """
+    ids = [v.streams.application_id for v in (before, after) if v.streams is not None]
+    known = next(filter(None, ids), None)
+    if known is None or all(ids):
+        return before, after
+    return with_application_id(before, known), with_application_id(after, known)
 
 
 def _comparison(

@@ -108,6 +108,9 @@ _ASIDE = (
     "is not relevant for this engine and was not read",
 )
 
+# What a reader says of a description without settings: only the prefix of topic names is unknown.
+_ONLY_NAMES = "the evidence has no application id, "
+
 
 # What a reader says of a checkpoint that was read whole: the rules on checkpoints judge it.
 _OF_CHECKPOINTS = re.compile(
@@ -119,7 +122,9 @@ _OF_CHECKPOINTS = re.compile(
 
 def is_gap(warning: str) -> bool:
     """Say whether a reader's warning is of evidence that it could not make sense of."""
-    return not warning.endswith(_ASIDE) and not _OF_CHECKPOINTS.search(warning)
+    if warning.endswith(_ASIDE) or warning.startswith(_ONLY_NAMES):
+        return False
+    return not _OF_CHECKPOINTS.search(warning)
 
 
 RULES = (two_engines, plain_consumer_group, incomplete_evidence)
