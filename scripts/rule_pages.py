@@ -40,6 +40,7 @@ _PLACEHOLDERS = {
     **dict.fromkeys(("key", "said"), "SETTING"),
     **dict.fromkeys(("code", "name"), "FUNCTION"),
     "alike": "STORES",
+    "base": "NAME",
     "changelog": "CHANGELOG",
     "done": "is new or was removed",
     "limits": "OPTION",

@@ -10,19 +10,44 @@ from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.derived_tables import is_read_back, only_published
 from headgate.rules.kafka_streams.facts.flow import UNREAD, Flow
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
-from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
+from headgate.rules.kafka_streams.facts.store_names import WAYS, is_same_kind_of_name, way_to_name
+from headgate.rules.kafka_streams.facts.store_pairs import Meaning, StorePair, meaning
+from headgate.rules.kafka_streams.suppression import is_buffer
 
+_REPLAY = "Or start under a new application id and replay the inputs."
 _NAME_IT = (
-    "Keep the store's name from the running version, even if the name is generated. To set the "
-    'name, use Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. Or '
-    "start under a new application id and replay the inputs."
+    "Keep the store's name from the running version, even if the name is generated. {how} "
+    f"{_REPLAY}"
+)
+_KEEP_THE_ORDER = (
+    "The code can't set the name {old}. Keep the number of operators that the code declares before "
+    f"this one, so that the generated name stays the same. {_REPLAY}"
+)
+_EMPTY_THE_BUFFER = (
+    "The code can't set the name {old}. First send records with later timestamps, until stream "
+    "time has passed the end and grace period of every open window and the buffer is empty. Then "
+    "stop all instances and upgrade."
+)
+_CAN_NOT_KEEP = (
+    "Start under a new application id and replay the inputs, because the code can't set the name "
+    "{old}."
 )
 _NAME_BOTH = (
     "In the new version, the name {old} must belong to the same store as in the running version, "
-    'even if the name is generated. To set the name, use Materialized.as("{old}"), '
-    "StreamJoined.withStoreName or Suppressed.withName. Give another name to the store that now "
-    "has this name. Or start under a new application id and replay the inputs."
+    "even if the name is generated. {how} Give another name to the store that now has this name. "
+    f"{_REPLAY}"
 )
+_NAME_THE_OTHER = (
+    "In the new version, no other store may get the name {old}. Set another name for the store "
+    f"that now has this name, or keep the order of the operators. {_REPLAY}"
+)
+_TO_KEEP = (
+    *(_NAME_IT.replace("{how}", how) for how in WAYS),
+    _KEEP_THE_ORDER,
+    _EMPTY_THE_BUFFER,
+    _CAN_NOT_KEEP,
+)
+_TO_GIVE_BACK = (*(_NAME_BOTH.replace("{how}", how) for how in WAYS), _NAME_THE_OTHER)
 
 
 _DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
@@ -35,7 +60,7 @@ _DOES_ANYTHING_QUERY = (
 
 @streams_rule(
     "KST001",
-    remedies=(_NAME_IT, _DELETE_THE_OLD, _IF_THE_STORE),
+    remedies=(*_TO_KEEP, _DELETE_THE_OLD, _IF_THE_STORE),
     questions=(_DOES_ANYTHING_QUERY,),
 )
 def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
@@ -63,7 +88,7 @@ def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=was.name,
             after=now.name,
             because=_renamed(pair, was, now),
-            remedy=_NAME_IT.format(old=was.name),
+            remedy=_to_keep(c.flow_after, was, now),
             scenario="from-scratch",
         )
 
@@ -83,6 +108,37 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
         question=_DOES_ANYTHING_QUERY.format(was=was.name) if queried else None,
         remedy=_IF_THE_STORE.format(was=was.name),
     )
+
+
+def _to_keep(flow: Flow, was: StreamsStore, now: StreamsStore) -> str:
+    """Return what keeps a store's name, or does without it if the code can't set it."""
+    if how := way_to_name(flow, now, was.name):
+        return _NAME_IT.format(how=how)
+    if is_same_kind_of_name(was, now):
+        return _KEEP_THE_ORDER.format(old=was.name)
+    text = _EMPTY_THE_BUFFER if is_buffer(flow, now) else _CAN_NOT_KEEP
+    return text.format(old=was.name)
+
+
+def _to_give_back(c: StreamsComparison, old: StreamsStore) -> str:
+    """Return what gives a name back to the store that had it, or takes it from the other one."""
+    now = _counterpart(c, old)
+    how = way_to_name(c.flow_after, now, old.name) if now else None
+    return _NAME_BOTH.format(how=how, old=old.name) if how else _NAME_THE_OTHER.format(old=old.name)
+
+
+def _counterpart(c: StreamsComparison, old: StreamsStore) -> StreamsStore | None:
+    """Return the store that now does what another one did, under another name."""
+    now = next((p.after for p in c.stores if p.before is old), None)
+    if now is None or now.name != old.name:
+        return now
+    was = meaning(c.flow_before, old)
+    others = ((s, meaning(c.flow_after, s)) for s in c.new.stores if s.name != old.name)
+    return next((s for s, m in others if was and m and _is_one_kind(was, m)), None)
+
+
+def _is_one_kind(was: Meaning, now: Meaning) -> bool:
+    return (was.family, was.inputs) == (now.family, now.inputs)
 
 
 def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
@@ -113,7 +169,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
     )
 
 
-@streams_rule("KST002", remedies=(_NAME_BOTH,))
+@streams_rule("KST002", remedies=_TO_GIVE_BACK)
 def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams finds state by a store's name, and another operator's store now has this name.
 
@@ -137,7 +193,7 @@ def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=_described(c.flow_before, old),
                 after=_described(c.flow_after, now),
                 because=f"The store {old.name} now belongs to another operator.",
-                remedy=_NAME_BOTH.format(old=old.name),
+                remedy=_to_give_back(c, old),
                 scenario="from-scratch",
             )
 
@@ -152,7 +208,7 @@ def _other_operator(c: StreamsComparison, old: StreamsStore, now: StreamsStore) 
     if was.inputs & is_.inputs or not was.inputs or not is_.inputs:
         return False
     others = (meaning(c.flow_after, s) for s in c.new.stores if s != now)
-    return any(o and o.family == was.family and o.inputs == was.inputs for o in others)
+    return any(o and _is_one_kind(was, o) for o in others)
 
 
 def _described(flow: Flow, store: StreamsStore) -> str:
