@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from headgate.model.kafka_streams import Repartition
+from headgate.model.kafka_streams import Repartition, StreamsStore
 from headgate.rules.core.report import Location, Outcome, StateEffect
 from headgate.rules.core.rule import RuleResult
+from headgate.rules.kafka_streams.facts.flow import Flow, Key
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.store_keys import kept
 
@@ -154,21 +155,52 @@ def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
 def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Topology optimization lets several operators share one repartition topic.
 
-    The unused topic remains on the cluster. The operators continue with the shared topic from its
-    committed offsets. Unprocessed records in the unused topic are lost.
+    If you switch it on, the unused topic remains on the cluster. The operators continue with the
+    shared topic from its committed offsets. Unprocessed records in the unused topic are lost. If
+    you switch it off, an operator gets a topic of its own. Unprocessed records in the shared topic
+    are lost to this operator.
     """
     places = _Places(c)
     for old in places.gone:
         if places.moved_to(old) is None and places.merged(old):
-            waiting = records_waiting(c, old)
-            yield RuleResult(
-                outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
-                state_effect=StateEffect.LOST if waiting else StateEffect.EXACT,
-                location=Location(old.node, None),
-                before=old.name,
-                after=None,
-                because=f"The repartition topic {old.name} is no longer needed."
-                + (f" Unprocessed records in the old topic: {waiting}." if waiting else ""),
-                remedy=_DRAIN.format(topic=old.topic),
-                scenario="offline-upgrade",
-            )
+            yield _shared(c, old, None, f"The repartition topic {old.name} is no longer needed.")
+    known = {r.name: r for r in c.old.repartitions}
+    for _, was, now in kept(c):
+        left = _fed_through(c.flow_before, was) - _fed_through(c.flow_after, now)
+        come = _fed_through(c.flow_after, now) - known.keys()
+        for old in (known[name] for name in sorted(left) if c.flow_after.senses.get(name)):
+            if come:
+                new = ", ".join(sorted(come))
+                told = (
+                    f"The store {now.name} got its records from the repartition topic {old.name}, "
+                    f"and now gets them from {new}."
+                )
+                yield _shared(c, old, new, told)
+
+
+def _shared(c: StreamsComparison, old: Repartition, new: str | None, told: str) -> RuleResult:
+    waiting = records_waiting(c, old)
+    return RuleResult(
+        outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
+        state_effect=StateEffect.LOST if waiting else StateEffect.EXACT,
+        location=Location(old.node, None),
+        before=old.name,
+        after=new,
+        because=told + (f" Unprocessed records in the old topic: {waiting}." if waiting else ""),
+        remedy=_DRAIN.format(topic=old.topic),
+        scenario="offline-upgrade",
+    )
+
+
+def _fed_through(flow: Flow, store: StreamsStore) -> set[str]:
+    """Return the nearest repartitions above the operator that fills a store."""
+    names = {k: r.name for r in flow.app.repartitions for k in flow.all_named(r.sources)}
+    ahead, seen, found = [*flow.users(store)[:1]], set[Key](), set[str]()
+    while ahead:
+        key = ahead.pop()
+        if key in names:
+            found.add(names[key])
+        elif key not in seen:
+            seen.add(key)
+            ahead.extend(flow.above[key])
+    return found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.model.kafka_streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication, StreamsStore
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.store_pairs import StorePair
 from headgate.rules.kafka_streams.invalid_config import GUARANTEES
 from headgate.rules.kafka_streams.store_keys import kept
 
@@ -105,21 +106,37 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                     restored_from=now.restored_from, changelog=was.changelog
                 ),
             )
-        elif was.restored_from and not now.restored_from and now.changelog not in c.internal:
-            yield RuleResult(
-                outcome=Outcome.UNKNOWN,
-                state_effect=StateEffect.LOST,
-                location=pair.location,
-                before=was.restored_from,
-                after=now.changelog,
-                because=(
-                    f"The changelog {now.changelog} doesn't exist yet and won't get the "
-                    f"existing rows of the store {now.name}."
-                ),
-                question=_DO_ALL_INSTANCES,
-                remedy=_LEAVE_THE_OPTIMISATION,
-                scenario="from-scratch",
-            )
+        elif loses_source_topic(c, was, now):
+            yield _switched_off(pair, was, now)
+
+
+def loses_source_topic(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> bool:
+    """Say whether a table's rows were in its source topic, and its new changelog has none."""
+    return bool(was.restored_from) and not now.restored_from and now.changelog not in c.internal
+
+
+def _switched_off(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResult:
+    moved = was.subtopology != now.subtopology
+    told = (
+        f" The store moves from tasks {was.subtopology}_* to tasks {now.subtopology}_*, so the new "
+        "tasks don't use the rows on the local disk, either."
+        if moved
+        else ""
+    )
+    return RuleResult(
+        outcome=Outcome.SILENTLY_WRONG if moved else Outcome.UNKNOWN,
+        state_effect=StateEffect.LOST,
+        location=pair.location,
+        before=was.restored_from,
+        after=now.changelog,
+        because=(
+            f"The changelog {now.changelog} doesn't exist yet and won't get the existing rows of "
+            f"the store {now.name}.{told}"
+        ),
+        question=None if moved else _DO_ALL_INSTANCES,
+        remedy=_LEAVE_THE_OPTIMISATION,
+        scenario="from-scratch",
+    )
 
 
 _FOR_EXACTLY_ONCE = "Set isolation.level=read_committed in the consumers of the output topics."

@@ -13,6 +13,7 @@ from headgate.rules.kafka_streams.facts.rule import (
     streams_rule,
 )
 from headgate.rules.kafka_streams.library_versions import release
+from headgate.rules.kafka_streams.state_config import loses_source_topic
 from headgate.rules.kafka_streams.store_keys import kept
 
 _PLAN_TIME_FOR = "Allow time to restore the stores from their changelogs."
@@ -27,6 +28,8 @@ def subtopology_number_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     long changelog takes longer to restore. The old directory remains on the disk.
     """
     for pair, was, now in kept(c):
+        if loses_source_topic(c, was, now):
+            continue
         if was.subtopology != now.subtopology and not c.unlogged(was):
             yield RuleResult(
                 outcome=Outcome.RESUMES,

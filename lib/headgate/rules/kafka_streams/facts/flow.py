@@ -133,9 +133,15 @@ class Flow:
         node = self.nodes[key]
         if node.kind != "processor":
             return node.kind == "sink" or bool(self.above[key])
+        following = [self.nodes[k] for k in self.below[key]]
+        if node.operator == "merge":
+            return {n.operator for n in following} == {"merge"}
         return key[1].endswith("-repartition-filter") or (
-            node.operator == "merge"
-            and {self.nodes[k].operator for k in self.below[key]} == {"merge"}
+            # Without topology optimization, the filter of null keys gets the number after the sink.
+            node.operator == "filter"
+            and node.number is not None
+            and [n.number for n in following] == [node.number - 1]
+            and all(n.kind == "sink" for n in following)
         )
 
     @cached_property
