@@ -101,6 +101,20 @@ def test_junit_has_a_suite_for_each_changed_pipeline():
     }
 
 
+def test_every_case_of_junit_has_its_own_name():
+    """GitLab and Jenkins know a case by class name and name, also across suites."""
+    twice = Report(findings=(OPEN, OPEN))
+    both = GateReport(
+        base="0",
+        revision="main",
+        pipelines=tuple(gated(n, report=twice) for n in ("a", "b")),
+    )
+    root = ET.fromstring(junit_text(gate_document(both)).partition("\n")[2])
+    cases = [(c.get("classname"), c.get("name")) for c in root.iter("testcase")]
+    assert len(set(cases)) == len(cases) == 4
+    assert {name for name, _ in cases} == {f"a.{OPEN.rule}", f"b.{OPEN.rule}"}
+
+
 def test_sarif_is_one_run_with_each_pipelines_own_place():
     (run,) = sarif_data(gate_document(FOUND))["runs"]
     rules = [r["id"] for r in run["tool"]["driver"]["rules"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from headgate.text.xml_escape import printable
@@ -23,7 +25,7 @@ def junit_text(document: Document) -> str:
 
 def _suite(document: Document) -> ET.Element:
     kind = document.command.rpartition(" ")[2]
-    cases = [_case(item) for item in document.items] or [
+    cases = [*_cases(document)] or [
         ET.Element("testcase", classname=kind, name=printable(document.passed))
     ]
     name = printable(document.name or document.command)
@@ -39,9 +41,23 @@ def _suite(document: Document) -> ET.Element:
     return suite
 
 
-def _case(item: Item) -> ET.Element:
-    name = item.nodes[-1][0] if item.nodes else "pipeline"
-    case = ET.Element("testcase", classname=item.rule, name=printable(name))
+def _cases(document: Document) -> Iterator[ET.Element]:
+    """Yield a case for each finding, each with its own class name and name.
+
+    GitLab and Jenkins take cases with equal names for one, also those of several suites. Two
+    pipelines may have nodes with one id, and two findings of a rule may be about one node.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in document.items:
+        group = f"{document.name}.{item.rule}" if document.name else item.rule
+        name = item.nodes[-1][0] if item.nodes else "pipeline"
+        seen[group, name] += 1
+        number = seen[group, name]
+        yield _case(item, group, name if number == 1 else f"{name} ({number})")
+
+
+def _case(item: Item, group: str, name: str) -> ET.Element:
+    case = ET.Element("testcase", classname=printable(group), name=printable(name))
     lines = printable("\n".join(item.lines()))
     if item.accepted is not None:
         said = printable(accepted_text(item.accepted))
