@@ -33,6 +33,7 @@ JSON = "from_json(cast(s0.value as string))"
         ('from_avro(s0.value, ["name":"x (y"], null).id', ["id"]),
         ("from_avro(substring(s0.value, 6, 100), [], null).id", ["id"]),
         ("from_protobuf(s0.value, shop.Order, null).`a b`", ["a b"]),
+        ("from_json(cast(s0.value as string)).`City, State`", ["City, State"]),
         ("isnotnull(s0.value)", []),
         ("(s0.value IS NOT NULL)", []),
         ("s1.value", []),

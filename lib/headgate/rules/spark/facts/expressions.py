@@ -1,13 +1,19 @@
 """Small readings of resolved expressions: which columns, which function, which time window.
 
-The text is what `StatefulOperator` promises: resolved to `s0.column`, free of attribute ids.
+The text is what `StatefulOperator` promises: resolved to `s0.column`, free of attribute ids. A name
+that would break it stands in backticks, as in SQL: commas and brackets in there end nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-_COLUMN = re.compile(r"\bs\d+\.`?[\w.]+`?|\bop\d+\.\S+")
+QUOTED = r"`(?:[^`]|``)*`"
+"""A name in backticks."""
+_QUOTED = re.compile(QUOTED)
+_MARK = re.compile(rf"{QUOTED}|[()\[\]{{}},]")
+_COLUMN = re.compile(rf"\bs\d+\.(?:{QUOTED}|[\w.])+|\bop\d+\.(?:{QUOTED}|\S)+")
 _CAST = re.compile(r"^(?:try_|ansi_)?cast\((?P<inner>.*) as [\w(),<>: ]+\)$")
 _RECAST = re.compile(r"^cast\(cast\((?P<inner>.*) as (?:string|bigint)\) as \w+\)$")
 _CALL = re.compile(r"^(?P<name>\w+)\((?P<args>.*)\)$", re.DOTALL)
@@ -52,7 +58,7 @@ _SYNONYMS = {
     "variance": "var_samp",
 }
 _FUNCTION = re.compile(r"(?<![\w.`])([A-Za-z_]\w*)\(")
-_WORD = re.compile(r"(?<![\w.`])(?P<name>[a-z_]\w*)\(")
+_WORD = re.compile(rf"{QUOTED}|(?<![\w.`])(?P<name>[a-z_]\w*)\(")
 _MOD = re.compile(r"(?<![\w.`])mod\((?P<args>[^(),]*, [^(),]*)\)")
 
 
@@ -61,8 +67,13 @@ def with_first_names(expression: str) -> str:
 
     Source: `FunctionRegistry` of Spark 4.2, where names share an expression.
     """
-    text = _WORD.sub(lambda m: f"{_SYNONYMS.get(m['name'], m['name'])}(", expression)
+    text = _WORD.sub(_first_name, expression)
     return _MOD.sub(lambda m: f"({m['args'].replace(', ', ' % ')})", text)
+
+
+def _first_name(match: re.Match[str]) -> str:
+    name = match["name"]
+    return match.group() if name is None else f"{_SYNONYMS.get(name, name)}("
 
 
 def columns(expression: str) -> frozenset[str]:
@@ -72,7 +83,7 @@ def columns(expression: str) -> frozenset[str]:
 
 def functions(expression: str) -> frozenset[str]:
     """Return the functions that an expression calls, in small letters."""
-    return frozenset(name.lower() for name in _FUNCTION.findall(expression))
+    return frozenset(name.lower() for name in _FUNCTION.findall(_QUOTED.sub("``", expression)))
 
 
 def is_time_window(expression: str) -> bool:
@@ -130,17 +141,24 @@ def without_names(expression: str) -> str:
 def _inside(text: str) -> tuple[str, str]:
     """Split after an opened bracket: what stands inside, and what follows its end."""
     depth = 1
-    for place, mark in enumerate(text):
+    for place, mark in _marks(text):
         depth += (mark in "([{") - (mark in ")]}")
         if depth == 0:
             return text[:place], text[place + 1 :]
     return text, ""
 
 
+def _marks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the brackets and commas that are in no quoted name, with their places."""
+    for match in _MARK.finditer(text):
+        if match.group()[0] != "`":
+            yield match.start(), match.group()
+
+
 def split_arguments(text: str) -> list[str]:
     """Return the parts between commas that stand in no bracket."""
     parts, depth, start = [], 0, 0
-    for place, mark in enumerate(text):
+    for place, mark in _marks(text):
         depth += (mark in "([{") - (mark in ")]}")
         if mark == "," and depth == 0:
             parts.append(text[start:place].strip())

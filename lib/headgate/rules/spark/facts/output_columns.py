@@ -12,9 +12,10 @@ from headgate.model.output_columns import Payload
 from headgate.model.sinks import may_be_one_place, normal_path
 from headgate.model.state_schema import Field, Schema, type_text
 from headgate.model.version import Sink, Version
+from headgate.rules.spark.facts.expressions import QUOTED
 
 _DEEPEST = 40
-_PICKED = re.compile(r"^s\d+\.[\w.]+$")
+_PICKED = re.compile(rf"^s\d+\.(?:{QUOTED}|[\w.])+$")
 RECORD = ("key", "topic", "partition", "headers")
 """Columns of a Kafka sink other than `value`."""
 

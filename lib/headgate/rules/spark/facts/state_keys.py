@@ -9,6 +9,7 @@ from headgate.model.version import Version
 from headgate.rules.core.rule import Comparison
 from headgate.rules.core.source_names import names_count
 from headgate.rules.spark.facts.expressions import (
+    QUOTED,
     call_of,
     columns,
     functions,
@@ -26,8 +27,8 @@ _SOURCE = re.compile(r"\bs\d+(?=\.)")
 # The last argument says what the size of null is: -1, or null.
 _SIZE = re.compile(r"^(size\(.*), (?:true|false)\)$")
 _ELEMENT = re.compile(r"\)\.\w+")
-_BARE = re.compile(r"^s\d+\.(?P<name>\w+)$")
-_PARSED = re.compile(r"^from_\w+\(.*\)\.(?P<name>\w+)$", re.DOTALL)
+_BARE = re.compile(rf"^s\d+\.(?P<name>\w+|{QUOTED})$")
+_PARSED = re.compile(rf"^from_\w+\(.*\)\.(?P<name>\w+|{QUOTED})$", re.DOTALL)
 # Functions of a family give other values for ordinary rows.
 _FAMILIES = tuple(
     frozenset(names.split())

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 _NAME = re.compile(r"[\w$~']+$")
 _SUFFIX = re.compile(r"(?:\.(?:`[^`]+`|\w+)|\[[^\]]*\])+")
 _STEP = re.compile(r"`([^`]+)`|(\w+)|\[([^\]]*)\]")
-_FIELD = re.compile(r"StructField\(\s*(?P<name>[^,()]+?)\s*,")
+_QUOTED = r"`(?:[^`]|``)*`"
+_FIELD = re.compile(rf"StructField\(\s*(?P<name>{_QUOTED}|[^,()]+?)\s*,")
+_MARK = re.compile(rf"{_QUOTED}|[()\[\]{{}},]")
 _SCHEMA_FIELD = re.compile(r'"name":\s*"(?P<name>[^"]+)"')
 _JSON_STEP = re.compile(r"\.(\w+)|\['([^']+)'\]|\[(\d+|\*)\]")
 # Calls whose result is the record itself, only in another type or without a serialiser's header.
@@ -113,7 +115,8 @@ def _closing(text: str, opened: int) -> int:
 
 def _arguments(text: str) -> list[str]:
     parts, depth, start = [], 0, 0
-    for place, mark in enumerate(text):
+    for match in _MARK.finditer(text):
+        place, mark = match.start(), match.group()
         depth += (mark in "([{") - (mark in ")]}")
         if mark == "," and depth == 0:
             parts.append(text[start:place].strip())
