@@ -1,10 +1,11 @@
 """What evidence leaves open is said, and not said once something tells it."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from headgate.model.version import Engine, Version
+from headgate.model.version import Engine, Evidence, Version
 from headgate.parse.evidence.limits import limits_of
 from headgate.usecases.evidence.read_version import read_version
 from parse.spark.explain.test_printed import ROOT as FORMS
@@ -45,6 +46,13 @@ def test_what_is_open_and_what_is_told(piece):
 
 def test_all_pieces_together_leave_nothing_open():
     assert limits_of(read_version([str(FOLDER)])) == ()
+
+
+def test_a_stored_capture_has_a_plan():
+    """A capture keeps no plan text beside its version; its own evidence is the function."""
+    version = read_version([str(FOLDER / "formatted.txt")])
+    captured = replace(version, evidence=(Evidence(kind="capture", path="shop:build"),))
+    assert not any("between sources and sink" in s for s in limits_of(captured))
 
 
 def test_topics_are_in_no_plan():

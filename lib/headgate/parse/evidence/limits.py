@@ -127,7 +127,8 @@ def _operator(operator: StatefulOperator) -> str:
 
 def _no_plan(version: Version) -> str | None:
     """Progress, offsets and state tell names and places, no operators between them."""
-    if _kinds(version) & _PLANS:
+    # A capture has a plan, and a plan alone tells a source's columns.
+    if _kinds(version) & _PLANS or any(s.columns is not None for s in version.sources or ()):
         return None
     return (
         "Unknown: the operators between sources and sink. Add explain text, a query plan as JSON "
