@@ -13,6 +13,13 @@ PLAIN = version(aggregate())
 STREAMS = Version(engine=Engine.KAFKA_STREAMS, streams=StreamsApplication(application_id="shop"))
 GROUP = Version(engine=Engine.CONSUMER_GROUP, name="billing")
 CUT = replace(PLAIN, warnings=("explain.txt ends in the middle of a plan",))
+TWO_MEANINGS = replace(
+    PLAIN,
+    warnings=(
+        "line 9: the query plan's text is ambiguous: `data#1.City, State AS total#2L`, because a "
+        "column's name has characters that also separate columns",
+    ),
+)
 ASIDE = replace(PLAIN, warnings=("notes.md has an unknown format and was not read",))
 
 # code: [(before, after, cluster, outcome; None: the rule has nothing to say)]
@@ -30,6 +37,7 @@ CASES = {
     "EVD005": [
         (PLAIN, CUT, None, U),
         (CUT, PLAIN, None, U),
+        (TWO_MEANINGS, PLAIN, None, U),
         (PLAIN, ASIDE, None, None),
         (PLAIN, PLAIN, None, None),
     ],

@@ -18,9 +18,10 @@ from headgate.parse.evidence.one_engine import (
 )
 from headgate.parse.evidence.recognise import Piece
 from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
+from headgate.parse.spark.explain.printed_names import names_in, with_names
 from headgate.parse.spark.explain.printed_plan import Plan
 from headgate.parse.spark.plan_json.read import is_plan, read_json_plan
-from headgate.parse.spark.query.choose_plans import Chosen, choose_plans, printed
+from headgate.parse.spark.query.choose_plans import Chosen, Printed, choose_plans, printed
 from headgate.parse.spark.query.version import Pieces, build_version
 from headgate.parse.spark.session.capture_json import Report, Session, read_reports, read_session
 from headgate.text.secrets import mask_record
@@ -193,8 +194,15 @@ def _plans(found: Gathered, query: str | None, named: frozenset[str]) -> Chosen:
     """
     prints = [s for p in _of(found, EvidenceKind.EXPLAIN) for s in printed(p.value, p.path)]
     prints += [s for p in _of(found, EvidenceKind.PLAN_JSON) for s in printed((p.value,), p.path)]
+    prints = _named(prints)
     known = {c.query_id for _, c in found.checkpoints if c.query_id}
     return choose_plans(prints, query, named | known)
+
+
+def _named(prints: Sequence[Printed]) -> list[Printed]:
+    """Return the prints with the names of columns as a plan's JSON among them says them."""
+    known = names_in(plan for one in prints for plan in one.plans)
+    return [replace(one, plans=with_names(one.plans, known)) for one in prints]
 
 
 def _without_queries(found: Gathered) -> list[str]:

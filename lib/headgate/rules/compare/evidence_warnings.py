@@ -11,11 +11,12 @@ from headgate.rules.compare.other_engines import incomplete_evidence, is_gap
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
 from headgate.rules.spark.facts.version_identity import unrelated_versions
 
-# How readers say that a plan or a description goes on where its text ends.
+# How readers say that a plan or a description goes on where its text ends, or has two meanings.
 _CUT = re.compile(
     r"ends in the middle|ends early at byte|is missing|starts in the middle"
     r"|may be missing|is incomplete|lacks the (?:operator )?details"
-    r"|the description has no such node|looks like a (?:source|processor|sink), but can't be read"
+    r"|query plan's text is ambiguous|the description has no such node"
+    r"|looks like a (?:source|processor|sink), but can't be read"
 )
 _SESSION = "EVD001"
 """The rule for errors that a capture recorded. Its findings are valid without a query plan."""
@@ -26,7 +27,7 @@ def with_readers_warnings(report: Report, before: Version, after: Version) -> Re
 
     That nothing is wrong is proven only by what was read as a whole. A refusal or a wrong result
     is proven by what is there, unless the plan was cut off: then what seems to be missing, or to
-    be another, may stand in the rest.
+    be another, may stand in the rest. An ambiguous text proves neither.
     """
     said = tuple(
         dict.fromkeys((*unrelated_versions(before, after), *report.warnings, *_said(before, after)))

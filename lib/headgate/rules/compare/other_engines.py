@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headgate.model.version import Engine, Version
@@ -81,25 +81,46 @@ _ADD_THE_EVIDENCE = "Add the complete evidence, as the engine wrote it."
 _WHAT_DOES_THE_UNREADABLE = (
     "Headgate can't read part of the {side} version's evidence. What does that part contain?"
 )
+_WHICH_COLUMNS = "Which columns does the {side} version's query plan mean by {columns}?"
+_ADD_EXACT_NAMES = (
+    "Capture the function with `headgate capture`, or add the analyzed plan as JSON: both have "
+    "exact column names and types."
+)
+_AMBIGUOUS = re.compile(r"query plan's text is ambiguous: (?P<columns>`.*`)", re.S)
 
 
-@open_rule("EVD005", remedies=(_ADD_THE_EVIDENCE,), questions=(_WHAT_DOES_THE_UNREADABLE,))
+@open_rule(
+    "EVD005",
+    remedies=(_ADD_THE_EVIDENCE, _ADD_EXACT_NAMES),
+    questions=(_WHAT_DOES_THE_UNREADABLE, _WHICH_COLUMNS),
+)
 def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]:
     """Some evidence is truncated, damaged or in an unknown format, so Headgate couldn't read all of
     it.
 
-    The unread part may decide the outcome, so the outcome is Unknown.
+    The unread part may decide the outcome, so the outcome is Unknown. The text of a plan prints
+    column names without quotes. So a comma or `#` in a name can make the text ambiguous.
     """
     for side, version in (("old", before), ("new", after)):
-        if told := [w for w in version.warnings if is_gap(w)]:
-            more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-            yield RuleResult(
-                outcome=Outcome.UNKNOWN,
-                rollback=Rollback.UNKNOWN,
-                because=f"The evidence of the {side} version is incomplete: {told[0]}{more}.",
-                question=_WHAT_DOES_THE_UNREADABLE.format(side=side),
-                remedy=_ADD_THE_EVIDENCE,
-            )
+        told = [w for w in version.warnings if is_gap(w)]
+        found = [m for w in told if (m := _AMBIGUOUS.search(w))]
+        if unread := [w for w in told if not _AMBIGUOUS.search(w)]:
+            question = _WHAT_DOES_THE_UNREADABLE.format(side=side)
+            yield _gap(side, unread, question, _ADD_THE_EVIDENCE)
+        if found:
+            question = _WHICH_COLUMNS.format(columns=found[0]["columns"], side=side)
+            yield _gap(side, [m.string for m in found], question, _ADD_EXACT_NAMES)
+
+
+def _gap(side: str, told: Sequence[str], question: str, remedy: str) -> RuleResult:
+    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+    return RuleResult(
+        outcome=Outcome.UNKNOWN,
+        rollback=Rollback.UNKNOWN,
+        because=f"The evidence of the {side} version is incomplete: {told[0]}{more}.",
+        question=question,
+        remedy=remedy,
+    )
 
 
 # What a reader leaves aside without a loss: files that were never evidence.

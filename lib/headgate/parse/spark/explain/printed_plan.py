@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from headgate.parse.spark.explain.odd_names import OddNames
 from headgate.text.secrets import mask_options, mask_text, may_hold_secrets
 
 PHYSICAL = frozenset(("physical", "formatted", "executed"))
@@ -52,7 +53,8 @@ class Plan:
     (the JSON of a logical plan alone does). `is_whole` is False where the evidence was cut or is a
     part by its kind, as `codegen` is. `line` is where it begins, `printed` the number of the
     `explain` in its text that printed it. `result` is the line above an analysed tree that lists
-    the columns of the result: `k: string, n: bigint`.
+    the columns of the result: `k: string, n: bigint`. `names` are those that text alone
+    can't tell for sure, as the form says them exactly (JSON alone does).
     """
 
     form: str
@@ -63,6 +65,7 @@ class Plan:
     line: int = 1
     printed: int = 0
     result: str = ""
+    names: OddNames = OddNames()
 
     def upwards(self) -> Iterator[tuple[int, PlanNode]]:
         """Yield every node with its index, children before their parents."""

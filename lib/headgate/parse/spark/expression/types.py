@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headgate.parse.spark.explain.arguments import whole
+from headgate.parse.spark.explain.odd_names import decode
 from headgate.parse.spark.explain.printed_plan import TypedColumn
 from headgate.parse.spark.expression import decimals
 from headgate.parse.spark.expression.function_types import (
@@ -132,7 +133,7 @@ def _cast(inner: TypedColumn, to: Any) -> TypedColumn:
 
 def _field(base: TypedColumn, name: str) -> TypedColumn:
     fields = base.type.get("fields", ()) if isinstance(base.type, dict) else ()
-    found = next((f for f in fields if f["name"] == name), None)
+    found = next((f for f in fields if decode(f["name"]) == decode(name)), None)
     if found is None:
         return UNKNOWN
     return TypedColumn(found["type"], any_null([base.nullable, found.get("nullable")]))

@@ -6,9 +6,10 @@ import re
 from dataclasses import replace
 
 from headgate.parse.spark.explain.arguments import first_bracket, listed, split, whole
+from headgate.parse.spark.explain.odd_names import decode
 from headgate.parse.spark.explain.printed_plan import PlanNode
 from headgate.parse.spark.operators.builder import Below, Builder, Lowering, over
-from headgate.parse.spark.operators.relation import Column, Exchange, begins, column
+from headgate.parse.spark.operators.relation import Column, Exchange, ambiguous, begins, column
 from headgate.parse.spark.operators.stateless import LOWERINGS as ROW_OPERATORS
 from headgate.parse.spark.operators.stateless import coalesce, function_name, without_addresses
 
@@ -27,7 +28,21 @@ _WATERMARK = re.compile(r"(?P<column>\S+#\d+\S*): [\w<>:,]+, (?P<delay>.+)$")
 def project(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Project [k#1, (v#2 * 2) AS w#3]`."""
     items = listed(node.fields.get("Output") or node.detail)
-    return builder.add(over(node, "project", inputs, builder, outputs=tuple(map(column, items))))
+    outputs = columns(node, items, builder)
+    return builder.add(over(node, "project", inputs, builder, outputs=outputs))
+
+
+def columns(node: PlanNode, items: list[str], builder: Builder) -> tuple[Column, ...]:
+    """Return the columns of a list; what may be a piece of a name means nothing that is known."""
+    made = [column(item) for item in items]
+    unclear = ambiguous(items) if builder.form != "parsed" else []
+    if unclear:
+        where = decode(", ".join(items[n] for n in unclear))[:_LONGEST_NAME]
+        builder.warnings.append(
+            f"line {node.line}: the query plan's text is ambiguous: `{where}`, because a column's "
+            "name has characters that also separate columns"
+        )
+    return tuple(replace(c, text=None) if n in unclear else c for n, c in enumerate(made))
 
 
 def filtered(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
@@ -54,7 +69,8 @@ def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     both = parts if len(parts) > 1 else ["", *parts, ""]
     keys, results = listed(both[0]), listed(both[1])
     made = over(node, "aggregate", inputs, builder)
-    return builder.add(replace(made, keys=tuple(keys), outputs=tuple(column(r) for r in results)))
+    outputs = columns(node, results, builder)
+    return builder.add(replace(made, keys=tuple(keys), outputs=outputs))
 
 
 def distinct(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:

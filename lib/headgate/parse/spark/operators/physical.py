@@ -15,7 +15,6 @@ from headgate.parse.spark.operators.relation import (
     Relation,
     StateInfo,
     begins,
-    column,
 )
 
 _NUMBER_OF = re.compile(r"numPartitions = (\d{1,9})")
@@ -67,7 +66,7 @@ def _partitioning(text: str) -> Exchange:
 def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """Take the last aggregation of a chain as the operator; the others lead to it."""
     below = inputs[0]
-    keys, functions, outputs = _aggregation(node)
+    keys, functions, outputs = _aggregation(node, builder)
     if not _is_final(functions, below):
         below.partial = True
         below.calls = below.calls or functions
@@ -105,10 +104,12 @@ def _is_final(functions: tuple[str, ...], below: Below) -> bool:
     return below.state is not None or (below.partial and below.exchange is not None)
 
 
-def _aggregation(node: PlanNode) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Column, ...]]:
+def _aggregation(
+    node: PlanNode, builder: Builder
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Column, ...]]:
     if node.fields:
         keys, functions = listed(node.fields.get("Keys", "")), node.fields.get("Functions", "")
-        results = tuple(column(r) for r in listed(node.fields.get("Results", "")))
+        results = logical.columns(node, listed(node.fields.get("Results", "")), builder)
         return tuple(keys), tuple(listed(functions)), results
     found = named_arguments(node.detail)
     keys = listed(found.get("keys") or found.get("key") or "")

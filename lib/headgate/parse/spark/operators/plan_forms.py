@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from headgate.parse.spark.explain.printed_names import encode_names
 from headgate.parse.spark.explain.printed_plan import Plan
 from headgate.parse.spark.explain.rows import refusal
 from headgate.parse.spark.explain.sections import Section, split_sections
@@ -42,7 +43,7 @@ def read_explain(text: str) -> Explained:
     """
     plans: list[Plan] = []
     refusals: dict[str, None] = {}
-    for number, sections in enumerate(_prints(split_sections(text))):
+    for number, sections in enumerate(_prints(split_sections(encode_names(text)))):
         begun, empty = len(plans), False
         for section in sections:
             said, plan = refusal(section), None

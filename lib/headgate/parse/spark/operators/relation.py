@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 _ALIAS = re.compile(r"^(?P<text>.*) AS (?P<name>.+?)#(?P<id>\d{1,18})L?(?:-T\d+ms)?$", re.S)
 _BARE = re.compile(r"^(?P<name>.+)#(?P<id>\d{1,18})L?(?:-T\d+ms)?$", re.S)
+_CUT = "more fields"
+_NUMBER_IN_FIELD = re.compile(r"#\d+L?(?:-T\d+ms)?\.[^\s()\[\]{},]*#\d")
 _UNRESOLVED = re.compile(r"^'?[\w.*]+$")
 STATEFUL = frozenset(
     (
@@ -135,6 +137,17 @@ def column(text: str) -> Column:
     if match := _BARE.match(text):
         return Column(int(match["id"]), match["name"], text)
     return Column(None, text, text)
+
+
+def ambiguous(items: Sequence[str]) -> list[int]:
+    """Return which items of a list of columns may be pieces of one: each ends in its number.
+
+    A comma in the name of a struct's field cuts it, and `#12` in one looks like a number: nothing
+    in the text tells what such a name is.
+    """
+    cut = [n for n, item in enumerate(items) if column(item).id is None and _CUT not in item]
+    odd = {n for n, item in enumerate(items) if "#" in item and _NUMBER_IN_FIELD.search(item)}
+    return sorted({n for place in cut for n in (place, place + 1) if n < len(items)} | odd)
 
 
 def begins(text: str) -> Column:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from headgate.parse.spark.explain.odd_names import OddNames, encode, encoded_type, is_odd
 from headgate.parse.spark.explain.printed_plan import TypedColumn
 from headgate.parse.spark.expression.type_names import interval_text, scala_type, sql_type
 from headgate.parse.spark.plan_json.class_names import NAMES, OPERATORS, SAFE_TEXT
@@ -39,6 +40,26 @@ def collect_types(found: Any, types: Types) -> None:
             stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
 
 
+def collect_names(found: Any) -> OddNames:
+    """Return the odd names of attributes, aliases and the fields of structs in `found`."""
+    columns: set[tuple[str, int]] = set()
+    fields: set[str] = set()
+    stack = [found]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, list):
+            stack.extend(current)
+        elif isinstance(current, dict):
+            name, number = current.get("name"), _id(current.get("exprId"))
+            if isinstance(name, str) and is_odd(name):
+                if number is not None:
+                    columns.add((name, number))
+                elif "type" in current:
+                    fields.add(name)
+            stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
+    return OddNames(frozenset(columns), frozenset(fields))
+
+
 def expressions(found: Sequence[Any]) -> list[str]:
     """Return the texts of a list of expressions, each a list of nodes in pre-order."""
     return [expression(e) for e in found]
@@ -67,19 +88,30 @@ def _id(found: Any) -> int | None:
     return number if isinstance(number, int) else None
 
 
+def attribute_number(node: Mapping[str, Any]) -> int | None:
+    """Return the number of an attribute, None where it has none."""
+    return _id(node.get("exprId"))
+
+
+def _named(node: Mapping[str, Any]) -> str:
+    return f"{encode(str(node['name']))}#{attribute_number(node)}"
+
+
 def _write(node: Mapping[str, Any], parts: list[Part]) -> Part:
     """Return an expression's text, and its type where a field access above may need it."""
     name = str(node.get("class", "")).rpartition(".")[2]
     texts = [text for text, _ in parts]
     match name:
         case "AttributeReference":
-            return f"{node['name']}#{_id(node.get('exprId'))}", node.get("dataType")
+            return _named(node), node.get("dataType")
         case "Alias":
-            return f"{texts[0]} AS {node['name']}#{_id(node.get('exprId'))}", parts[0][1]
+            return f"{texts[0]} AS {_named(node)}", parts[0][1]
         case "Literal":
             return _literal(node), node.get("dataType")
         case "Cast":
-            return f"cast({texts[0]} as {sql_type(node['dataType'])})", node["dataType"]
+            return f"cast({texts[0]} as {sql_type(encoded_type(node['dataType']))})", node[
+                "dataType"
+            ]
         case "GetStructField":
             return _field(node, parts[0])
         case "JsonToStructs":
@@ -192,12 +224,12 @@ def _field(node: Mapping[str, Any], child: Part) -> Part:
     fields = kind.get("fields", []) if isinstance(kind, dict) else []
     ordinal = node.get("ordinal")
     if isinstance(ordinal, int) and 0 <= ordinal < len(fields):
-        return f"{text}.{fields[ordinal]['name']}", fields[ordinal]["type"]
-    return f"{text}.{node.get('name') or f'_{ordinal}'}", None
+        return f"{text}.{encode(str(fields[ordinal]['name']))}", fields[ordinal]["type"]
+    return f"{text}.{encode(str(node.get('name') or f'_{ordinal}'))}", None
 
 
 def _from_json(node: Mapping[str, Any], texts: list[str]) -> str:
-    schema = node.get("schema")
+    schema = encoded_type(node.get("schema"))
     fields = schema.get("fields", []) if isinstance(schema, dict) else []
     described = [
         f"StructField({f['name']},{scala_type(f['type'])},{str(f['nullable']).lower()})"

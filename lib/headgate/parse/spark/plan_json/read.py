@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from headgate.parse.spark.explain.odd_names import OddNames, is_unusual
+from headgate.parse.spark.explain.printed_names import put_in_nodes
 from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, without_secrets
 from headgate.parse.spark.plan_json import logical
 from headgate.parse.spark.plan_json import physical as json_physical
-from headgate.parse.spark.plan_json.expression import Types, collect_types
+from headgate.parse.spark.plan_json.expression import (
+    Types,
+    attribute_number,
+    collect_names,
+    collect_types,
+)
 
 _PLANS = (".plans.", ".execution.", ".streaming.")
 Node = Mapping[str, Any]
@@ -41,10 +48,31 @@ def read_json_plan(found: Sequence[Any]) -> Plan:
         for number, ((node, _), below) in enumerate(zip(nodes, children, strict=True), start=1)
     ]
     types: Types = {}
+    names = collect_names(found)
     if not physical:
         collect_types(found, types)
-    known = without_secrets(tuple(made))
-    return Plan("executed" if physical else "json", known, tuple(warnings), types)
+    of_sources = OddNames(frozenset(_names_of_sources([node for node, _ in nodes])))
+    known = without_secrets(put_in_nodes(of_sources, made))
+    return Plan(
+        "executed" if physical else "json",
+        known,
+        tuple(warnings),
+        types,
+        names=names.joined(of_sources),
+    )
+
+
+def _names_of_sources(nodes: Sequence[Node]) -> Iterator[tuple[str, int]]:
+    """Yield the columns of leaves whose names could be read as calls or lists."""
+    for node in nodes:
+        given = node.get("output")
+        if _count(node) or not isinstance(given, list) or "CTERelationRef" in str(node["class"]):
+            continue
+        for column in (c[0] if isinstance(c, list) and c else c for c in given):
+            if isinstance(column, dict):
+                name, number = column.get("name"), attribute_number(column)
+                if isinstance(name, str) and number is not None and is_unusual(name):
+                    yield name, number
 
 
 def _flat(found: Sequence[Any]) -> Iterator[tuple[Node, int]]:

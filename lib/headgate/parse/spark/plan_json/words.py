@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headgate.parse.spark.explain.odd_names import encoded_type
+
 
 def word(found: Any) -> str:
     """Return the last word of a Scala object's class: `Inner` of `...plans.Inner$`."""
@@ -14,6 +16,7 @@ def word(found: Any) -> str:
 
 def listed_fields(found: Any) -> str:
     """Return `StructField(n,long,true), ...` of a struct type."""
+    found = encoded_type(found)
     fields = found.get("fields", []) if isinstance(found, dict) else []
     return ", ".join(f"StructField({f['name']},{f['type']},{f['nullable']})" for f in fields)
 

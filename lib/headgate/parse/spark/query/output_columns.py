@@ -13,6 +13,7 @@ from typing import Any
 
 from headgate.model.output_columns import Payload
 from headgate.model.state_schema import Field, Schema
+from headgate.parse.spark.explain.odd_names import decode, is_odd, plain
 from headgate.parse.spark.explain.printed_plan import Plan, TypedColumn
 from headgate.parse.spark.expression.parse import parse
 from headgate.parse.spark.expression.type_names import angle_split, from_scala, from_sql
@@ -53,14 +54,14 @@ def sink_output(
     columns = reading.columns()
     if columns is None:
         return Output(captured)
-    told = {f.name: f for f in _headings([p for p, _ in pairs])}
+    told = _headings([p for p, _ in pairs], [decode(c.name) for c in columns])
     told.update({f.name: f for f in (captured.fields if captured else ())})
     try:
         fields = tuple(_field(c, told, reading) for c in columns)
         payloads = tuple(p for c in columns if (p := _payload(c, reading)) is not None)
     except RecursionError:
         return Output(captured)
-    own = Schema(fields)
+    own = plain(Schema(fields))
     return Output(_agreed(own, captured), reading.made_by(columns), payloads)
 
 
@@ -137,7 +138,7 @@ def _is_itself(c: Column) -> bool:
 
 
 def _field(c: Column, told: Mapping[str, Field], reading: Reading) -> Field:
-    known = told.get(c.name)
+    known = told.get(decode(c.name))
     if known is not None and known.nullable is not None and known.type is not None:
         return known
     own = reading.type_of(f"{c.name}#{c.id}") if c.id is not None else UNKNOWN
@@ -149,14 +150,21 @@ def _field(c: Column, told: Mapping[str, Field], reading: Reading) -> Field:
     return Field(c.name, kind, own.nullable)
 
 
-def _headings(plans: Sequence[Plan]) -> list[Field]:
-    """Return the columns in the line above an analysed plan, as far as it is not cut."""
+def _headings(plans: Sequence[Plan], names: Sequence[str]) -> dict[str, Field]:
+    """Return the columns in the line above an analysed plan, as far as it is not cut.
+
+    It has no numbers: with an odd name among the columns, it must be of these in their order.
+    """
     text = next((p.result for p in plans if p.result), "")
-    out = []
+    if any(map(is_odd, names)):
+        found = re.fullmatch(", ".join(f"{re.escape(n)}: (.+?)" for n in names), text, re.S)
+        kinds = found.groups() if found else ()
+        return {n: Field(n, from_sql(kind)) for n, kind in zip(names, kinds, strict=False)}
+    out: dict[str, Field] = {}
     for part in angle_split(text) if text else ():
         name, mark, kind = part.partition(": ")
         if mark:
-            out.append(Field(name, from_sql(kind)))
+            out[name] = Field(name, from_sql(kind))
     return out
 
 

@@ -20,6 +20,8 @@ from headgate.model.version import (
 from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
 from headgate.parse.spark.checkpoint.edited_files import missing_state, progress_faults, sink_fault
 from headgate.parse.spark.checkpoint.spark_metadata import SinkLog, unlike_checkpoint
+from headgate.parse.spark.explain.odd_names import plain
+from headgate.parse.spark.explain.printed_names import has_odd_names, names_in, with_names
 from headgate.parse.spark.explain.printed_plan import Plan
 from headgate.parse.spark.explain.query_identity import checkpoint_of
 from headgate.parse.spark.operators.canonical import Shape
@@ -68,7 +70,8 @@ class Pieces:
 @uncollected
 def build_version(pieces: Pieces) -> Version:
     """Return the version; where pieces disagree the engine's own record wins, with a warning."""
-    pieces = replace(pieces, plans=_without_parts(pieces.plans))
+    named = with_names(pieces.plans, names_in(pieces.plans))
+    pieces = replace(pieces, plans=_without_parts(named))
     session = pieces.session or Session()
     checkpoint = pieces.checkpoint or Checkpoint()
     report = _report(pieces)
@@ -106,7 +109,7 @@ def build_version(pieces: Pieces) -> Version:
         *state.warnings,
         *drawn.warnings,
     )
-    return Version(
+    version = Version(
         engine=Engine.SPARK,
         name=pieces.name or session.name or (report.name if report else None),
         engine_version=session.engine_version or pieces.engine_version,
@@ -132,6 +135,7 @@ def build_version(pieces: Pieces) -> Version:
         faults=tuple(_faults(pieces, planned, report)),
         parsed=parsed_columns(pieces.plans, seen),
     )
+    return plain(version) if has_odd_names(pieces.plans) else version
 
 
 def _faults(

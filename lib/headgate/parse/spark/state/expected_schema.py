@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from headgate.model.state_schema import Schema
 from headgate.model.version import StatefulOperator
+from headgate.parse.spark.explain.odd_names import plain
 from headgate.parse.spark.explain.printed_plan import Plan, TypedColumn
 from headgate.parse.spark.expression.type_names import from_sql
 from headgate.parse.spark.operators.canonical import Shape
@@ -87,7 +88,7 @@ def _derived(
     """Derive from the best plan; nothing comes of expressions nested too deep to be typed."""
     chosen = _chosen(plans, shapes)
     try:
-        return derive(*chosen) if chosen else {}
+        return plain(derive(*chosen)) if chosen else {}
     except RecursionError:
         return {}
 

@@ -19,7 +19,7 @@ from headgate.parse.spark.expression.parse import parse
 from headgate.parse.spark.expression.term import Term
 from headgate.parse.spark.expression.types import UNKNOWN, typed
 from headgate.parse.spark.operators.facts import conjuncts
-from headgate.parse.spark.operators.relation import column
+from headgate.parse.spark.operators.relation import ambiguous, column
 
 _LONG = re.compile(r"#\d+L(?:-T\d+ms)?$")
 Types = Mapping[int, TypedColumn]
@@ -74,7 +74,14 @@ def _output(node: PlanNode, inputs: list[Columns], types: Types, over_source: bo
     if node.name == "Expand":
         return _expanded(node, inputs[0], types)
     texts = _items(node, "Output") or _items(node, "Results") or _projected(node)
-    return tuple(_made(text, inputs[0], types) for text in texts) or inputs[0]
+    unclear = ambiguous(texts)
+    return (
+        tuple(
+            _unknown(text, types) if n in unclear else _made(text, inputs[0], types)
+            for n, text in enumerate(texts)
+        )
+        or inputs[0]
+    )
 
 
 def _items(node: PlanNode, field: str) -> list[str]:
@@ -107,6 +114,13 @@ def _leaf(text: str, types: Types) -> Flowing:
     known = types.get(found.id, UNKNOWN) if found.id is not None else UNKNOWN
     kind = known.type or ("long" if _LONG.search(text) else None)
     return Flowing(found.id, found.name, kind, known.nullable, known.nullable)
+
+
+def _unknown(text: str, types: Types) -> Flowing:
+    """Return a column of which only its number is sure."""
+    found = column(text)
+    known = types.get(found.id, UNKNOWN) if found.id is not None else UNKNOWN
+    return Flowing(found.id, found.name, known.type, known.nullable, known.nullable)
 
 
 def _expanded(node: PlanNode, below: Columns, types: Types) -> Columns:
