@@ -127,9 +127,21 @@ def test_nobody_downstream_is_not_the_same_as_not_known():
 
 
 def test_a_query_over_files_reads_again_nobody_knows_how_much():
-    plan = Plan(scenario="s", pipeline="p", impact={"records": {}, "total": 0, "to_read": {}})
+    files = {"records": {}, "total": 0, "to_read": {}, "uncounted": ["up to 8 files"]}
+    plan = Plan(scenario="s", pipeline="p", impact=files)
     assert again(plan.impact) is None
-    assert dict(impact_lines(plan))["Records reprocessed"].startswith("unknown")
+    assert dict(impact_lines(plan))["Records reprocessed"] == (
+        "unknown number of records (up to 8 files)"
+    )
+    both = replace(plan, impact={**files, "records": {"orders": 12}, "total": 12})
+    assert again(both.impact) is None
+    assert dict(impact_lines(both))["Records reprocessed"] == (
+        "up to 12 records, and an unknown number of records (up to 8 files)"
+    )
+    continues = replace(plan, impact={**files, "uncounted": []})
+    assert again(continues.impact) == 0
+    stored = replace(plan, impact={"records": {}, "total": 0, "to_read": {}})
+    assert again(stored.impact) is None
     readers = {**NOBODY, "pipelines": ["alerts"]}
     plan = replace(plan, impact={**plan.impact, "downstream": readers})
     assert "alerts (no owner) gets duplicates" in dict(impact_lines(plan))["Downstream"]

@@ -1,8 +1,10 @@
 """What a plan costs beyond its records: bytes, time, and who downstream gets data twice.
 
-A plan's `impact` has `records` by topic, their `total` and `to_read` from its scenario. Under the
-keys below stands what has to be measured or looked up elsewhere; none of them is approved, because
-all of them are estimates. What could not be found out is None, and `how` says why.
+A plan's `impact` has `records` by topic, their `total` and `to_read` from its scenario. Inputs that
+are read again and whose records can't be counted, such as `up to 4 files`, are in `uncounted`; a
+scenario that gives `to_read` gives that list, too. Under the keys below stands what has to be
+measured or looked up elsewhere; none of them is approved, because all of them are estimates. What
+could not be found out is None, and `how` says why.
 
     bytes            by topic, None where unknown; `bytes_total` is their sum
     bytes_how        how they were estimated
@@ -23,6 +25,9 @@ from datetime import timedelta
 from typing import Any
 
 from headgate.reprocess.plan import UNDO, Plan
+
+UNKNOWN_INPUT = "the checkpoint doesn't show what the query has read"
+"""An uncounted input that isn't known at all."""
 
 MEASURED = (
     "bytes", "bytes_total", "bytes_how", "seconds", "seconds_how", "copy_seconds", "copy_how",
@@ -134,13 +139,16 @@ def with_kept(plan: Plan, keep: timedelta) -> Plan:
 
 
 def again(impact: Mapping[str, Any]) -> int | None:
-    """Return how many records are read again; None where no topic tells, as of files.
+    """Return how many records are read again; None if some can't be counted, as those of files."""
+    return None if uncounted(impact) else int(impact.get("total") or 0)
 
-    0 of a plan that reads nothing again: it says nothing of what there is `to_read`.
-    """
-    if "to_read" in impact and not impact.get("records"):
-        return None
-    return int(impact.get("total") or 0)
+
+def uncounted(impact: Mapping[str, Any]) -> str:
+    """Return the inputs that are read again and whose records can't be counted; empty: none."""
+    if "uncounted" in impact:
+        return ", ".join(impact["uncounted"])
+    # A plan that was stored before plans listed them.
+    return UNKNOWN_INPUT if "to_read" in impact and not impact.get("records") else ""
 
 
 def measured(impact: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from console_seed import add_stopped_pipeline
 from headgate.cli.commands import estimate
+from headgate.reprocess.impact import UNKNOWN_INPUT
 
 
 @pytest.fixture
@@ -32,9 +33,7 @@ def test_costs_are_told_without_steps(registered):
     code, output = run("from-scratch", "returns")
     assert code == 0
     told = dict(line.split(": ", 1) for line in output.splitlines())
-    assert told["Records reprocessed"].startswith(
-        "unknown, because Headgate doesn't know which Kafka topics"
-    )
+    assert told["Records reprocessed"] == f"unknown number of records ({UNKNOWN_INPUT})."
     # It has no state: only that is linked.
     assert told["Snapshot"].endswith("B, full copy.")
     assert "for 14 days" in told["Snapshot retention"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.reprocess.impact import MEASURED, again, not_undoable
+from headgate.reprocess.impact import MEASURED, again, not_undoable, uncounted
 from headgate.reprocess.plan import UNDO, Plan
 from headgate.text.numbers import NONE, as_records, count, duration, exact, size
 from headgate.ui.reprocess.dead_letters_panel import dead_letters_panel
@@ -28,7 +28,7 @@ from headgate.views.words.impact import (
 )
 
 _SHOWN = frozenset(
-    {"records", "total", "skipped", "to_read", "snapshot", *MEASURED, *LETTERS, CHAIN}
+    {"records", "total", "skipped", "to_read", "uncounted", "snapshot", *MEASURED, *LETTERS, CHAIN}
 )
 
 
@@ -41,8 +41,8 @@ def impact_tiles(plan: Plan) -> None:
 
 def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     impact = plan.impact
-    if again(impact) is None:
-        yield "Records reprocessed", NONE, "no known input topic"
+    if what := uncounted(impact):
+        yield "Records reprocessed", NONE, what
     elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
         remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""

@@ -19,7 +19,7 @@ from headgate.landscape.paths import downstream
 from headgate.model.progress import BatchProgress
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.reprocess.impact import Downstream, Rates, Sizes, again, in_bytes, in_time
+from headgate.reprocess.impact import Downstream, Rates, Sizes, again, in_bytes, in_time, uncounted
 from headgate.reprocess.plan import Plan
 from headgate.usecases.activity.group_rate import group_rates
 from headgate.usecases.context import Context
@@ -67,7 +67,7 @@ def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]
     if read == 0 and "to_read" not in plan.impact:
         return {}
     if read is None:
-        why = "unknown, because Headgate doesn't know which Kafka topics the pipeline reads"
+        why = f"unknown: the number of records is unknown ({uncounted(plan.impact)})"
         return {"bytes": {}, "bytes_total": None, "bytes_how": why, "seconds": None,
                 "seconds_how": why}  # fmt: skip
     return {**in_bytes(records, _sizes(context, records)), **_time(context, pipeline, plan)}

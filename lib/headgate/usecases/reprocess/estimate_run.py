@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from headgate.reprocess.estimate import ESTIMATE, PROCESSING, Estimate
-from headgate.reprocess.impact import again
+from headgate.reprocess.impact import again, uncounted
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.store.rows import RunFilter, RunState
 from headgate.usecases.context import Context
@@ -39,16 +39,13 @@ class PastRun:
         return max(self.seconds - self.records / self.rate, 0.0)
 
 
-_NO_RECORDS = "records: the plan doesn't show how many records are unread"
-
-
 def estimate_plan(context: Context, plan: Plan) -> Estimate:
     """Return the estimate of a plan; `with_costs` must have measured its costs before."""
     unread = _unread(plan)
     records = unread if plan.scenario in PROCESSING else again(plan.impact)
     if not plan.steps:
         return Estimate(unknown=("records, bytes and duration, because the plan has no steps",))
-    unknown = [] if records is not None else [_NO_RECORDS]
+    unknown = [] if records is not None else [_why_no_records(plan)]
     size = plan.impact.get("bytes_total")
     if size is None:
         unknown.append(f"bytes: {_why(plan.impact.get('bytes_how'))}")
@@ -78,6 +75,12 @@ def with_estimate(context: Context, plan: Plan) -> Plan:
 
 def _unread(plan: Plan) -> int | None:
     return sum(plan.impact["to_read"].values()) if "to_read" in plan.impact else None
+
+
+def _why_no_records(plan: Plan) -> str:
+    if what := uncounted(plan.impact):
+        return f"records: unknown number of records ({what})"
+    return "records: the plan doesn't show how many records are unread"
 
 
 def _why(how: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.reprocess.impact import again, not_undoable
+from headgate.reprocess.impact import again, not_undoable, uncounted
 from headgate.reprocess.plan import Plan
 from headgate.text.numbers import duration, exact, plural, size, up_to
 from headgate.views.words.chain import chain_lines
@@ -33,14 +33,9 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if again(impact) is None:
-        how = str(
-            impact.get(
-                "bytes_how",
-                "unknown, because Headgate doesn't know which Kafka topics the pipeline reads",
-            )
-        )
-        yield "Records reprocessed", how
+    if what := uncounted(impact):
+        known = f"{_records(impact, total)}, and an " if (total := impact.get("total")) else ""
+        yield "Records reprocessed", f"{known}unknown number of records ({what})"
     elif impact.get("total") is not None:
         yield "Records reprocessed", f"{_records(impact, impact['total'])}{_in_bytes(impact)}"
     if skipped := sum(impact.get("skipped", {}).values()):

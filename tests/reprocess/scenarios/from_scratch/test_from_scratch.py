@@ -6,17 +6,18 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.errors import NotFoundError, PlanFileError, ScenarioError
+from headgate.errors import EvidenceError, NotFoundError, PlanFileError, ScenarioError
 from headgate.gateway.checkpoint.folders import read_checkpoint
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
 from headgate.model.version import Engine, Sink, Source, Version
+from headgate.reprocess.impact import UNKNOWN_INPUT
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps import all_steps, load_step
 
@@ -179,6 +180,38 @@ def test_the_impact_is_what_is_read_again():
     assert plan_of(of_group()).impact["records"] == {"orders": 7}
     spark = plan_of(of_spark(known={"orders": topic(begin=1)})).impact
     assert (spark["records"], spark["total"]) == ({"orders": 7}, 7)
+
+
+LOGGED = QueryPosition(
+    batch=3,
+    sources=(
+        SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 7, 1: 2}}),
+        SourcePosition(name="1", kind=SourceKind.FILES, entry=4, files=8),
+    ),
+)
+RATE = replace(LOGGED, sources=(SourcePosition(name="0", kind=SourceKind.OTHER),))
+NO_OFFSETS = Checkpoint(location="/ck", query_id="q-1", last_offset_batch=3)
+
+
+class BrokenLogs(PaperInspector):
+    def query_position(self, location):
+        raise EvidenceError("sources/0/4 is missing")
+
+
+@pytest.mark.parametrize(
+    ("inspector", "what"),
+    [
+        (of_spark(), []),
+        (of_spark(position=LOGGED), ["up to 8 files"]),
+        (of_spark(position=LOGGED, cluster=False), ["topic orders", "up to 8 files"]),
+        (of_spark(position=RATE), ["1 source other than Kafka and files"]),
+        (of_spark(position=replace(RATE, batch=None)), []),
+        (of_spark(found=NO_OFFSETS), [UNKNOWN_INPUT]),
+        (BrokenLogs(of_spark().pipeline, found=NO_OFFSETS), [UNKNOWN_INPUT]),
+    ],
+)
+def test_input_whose_records_are_not_counted(inspector, what):
+    assert plan_of(inspector).impact["uncounted"] == what
 
 
 EARLIEST = Source(

@@ -13,9 +13,11 @@ from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.restore_points import StoreRows
 from headgate.model.version import Engine, Sink, Version
+from headgate.reprocess.impact import again
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.usecases.evidence.read_version import read_version
+from headgate.views.words.impact import impact_lines
 from sampled import crash_points
 
 # Seven batches of Spark 4.2 from files to files; both logs were compacted at 2 and 5.
@@ -95,9 +97,15 @@ def test_the_plan_shows_what_was_in_the_batch(old):
     )
     assert (plan.impact["input_files"], plan.impact["batches"]) == (2, 2)
     assert plan.impact["snapshot"]["files"] == 38
+    assert again(plan.impact) is None
+    assert dict(impact_lines(plan))["Records reprocessed"] == (
+        "unknown number of records (up to 2 files)"
+    )
+    assert "No record is reprocessed or skipped." not in plan.outputs.run
+    assert any("a second time" in text for text in plan.outputs.run)
     assert all(step.undoable for step in plan.steps)
-    again = load_plan(dump_plan(plan), source="x")
-    assert again == plan and again.hash == plan.hash
+    loaded = load_plan(dump_plan(plan), source="x")
+    assert loaded == plan and loaded.hash == plan.hash
 
 
 def test_a_time_is_the_batch_that_was_planned_by_then(old):

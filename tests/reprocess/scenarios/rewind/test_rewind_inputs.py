@@ -1,6 +1,6 @@
 """What a query would read again from Kafka: still there, how much of it, what may be lost."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -40,8 +40,8 @@ NOW = Checkpoint(
 )
 
 
-def inputs(inspector, batch=BATCH):
-    return read_inputs(inspector, NOW, batch, (batch, LAST))
+def inputs(inspector, batch=BATCH, files=0):
+    return read_inputs(inspector, NOW, batch, (batch, LAST), files)
 
 
 def test_what_lies_between_is_counted():
@@ -52,6 +52,16 @@ def test_what_lies_between_is_counted():
         "topics": {"orders": {"id": "id", "partitions": 2}},
     }
     assert any("the watermark is rewound, too" in risk for risk in found.risks)
+
+
+def test_records_of_files_and_other_sources_are_not_counted():
+    known = {"orders": topic()}
+    assert inputs(PaperInspector(known)).uncounted == []
+    batch = replace(BATCH, other_sources=1)
+    assert inputs(PaperInspector(known), batch, files=4).uncounted == [
+        "up to 4 files",
+        "1 source other than Kafka and files",
+    ]
 
 
 def test_a_partition_that_came_later_is_new_to_the_batch():

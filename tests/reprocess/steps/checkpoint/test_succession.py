@@ -58,7 +58,19 @@ def test_carried_over_is_where_it_was_and_a_new_partition_is_spark_s_own_affair(
     assert offsets(found) == {"orders": {0: 7, 1: 3}}
     assert files(found) == Beginning(name="1", files_of="1", entry=4)
     shown = impact(found.ways, Paper().topics(["orders"]))
-    assert (shown["total"], shown["to_read"]) == (0, {"orders": 10})
+    assert (shown["total"], shown["to_read"], found.files) == (0, {"orders": 10}, 0)
+
+
+@pytest.mark.parametrize(
+    ("target", "again"),
+    [
+        (Target(place=TargetKind.BEGINNING), 9),
+        (Target(place=TargetKind.TIME, at=1000), 9),
+        (Target(place=TargetKind.OFFSET, offset=5), 0),
+    ],
+)
+def test_files_that_are_read_again_are_counted(target, again):
+    assert begin(TAKES, POSITION, target, Paper()).files == again
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ def build(request: PlanRequest) -> Plan:
         impact={
             "records": dict.fromkeys(unread or {}, 0),
             "total": 0,
+            "uncounted": [],
             **({"to_read": unread} if unread is not None else {}),
             "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
         },

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.model.registered_pipelines import Effects
+from headgate.reprocess.impact import again, uncounted
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
@@ -136,7 +137,16 @@ def _impact(moves: tuple[Move, ...]) -> dict[str, Any]:
     snapshots = [i["snapshot"] for i in impacts if "snapshot" in i]
     if snapshots:
         found["snapshot"] = {k: sum(s[k] for s in snapshots) for k in ("bytes", "copied")}
-    return {**found, "total": sum(found["records"].values()), "chain": list(map(_row, moves))}
+    return {
+        **found,
+        "total": sum(found["records"].values()),
+        "uncounted": [
+            f"{move.member.name}: {text}"
+            for move in moves
+            if move.plan is not None and (text := uncounted(move.plan.impact))
+        ],
+        "chain": list(map(_row, moves)),
+    }
 
 
 def _row(move: Move) -> dict[str, Any]:
@@ -238,14 +248,14 @@ def _boundary(request: PlanRequest, move: Move) -> Iterator[str]:
 
 def _fewer(request: PlanRequest, move: Move, cuts: Cuts) -> Iterator[str]:
     """Say it where fewer records are reprocessed than replaced: older ones may be among these."""
-    again = move.plan.impact.get("total") if move.plan else None
+    read = again(move.plan.impact) if move.plan else None
     counts: dict[str, int] = {}
     for row in replaced_in(request.inspector, {t: cut.at for t, cut in cuts.items()}).values():
         counts[row.topic] = counts.get(row.topic, 0) + row.end - row.begin
     for topic, count in counts.items():
-        if again is not None and count > again:
+        if read is not None and count > read:
             yield (
                 f"up to {plural(count, 'record')} of {topic} count as replaced, but "
-                f"{move.member.name} reprocesses up to {plural(again, 'record')}. If it writes at "
+                f"{move.member.name} reprocesses up to {plural(read, 'record')}. If it writes at "
                 "most one result per record, the others are older results, which aren't rewritten"
             )

@@ -14,6 +14,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
+from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_of
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.replace import ReplaceCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
@@ -42,6 +43,7 @@ def build(request: PlanRequest) -> Plan:
         },
         impact={
             **common.records_again(topics, _positions(found)),
+            "uncounted": uncounted_of(inspector, found),
             **({"open_state": list(lost.rows)} if lost.rows else {}),
         },
         risks=(

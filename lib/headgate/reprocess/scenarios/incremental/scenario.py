@@ -18,6 +18,7 @@ from headgate.text.times import duration
 
 # The options of a tick's bounded run.
 PASSED = ("max-records", "time-limit")
+_COUNTS = ("records", "total", "to_read", "uncounted")
 
 
 def build(request: PlanRequest) -> Plan:
@@ -35,7 +36,7 @@ def build(request: PlanRequest) -> Plan:
         pipeline=pipeline,
         steps=(SetSchedule(pipeline=pipeline, schedule=schedule, before=before),),
         preconditions={**bounded.preconditions, "schedule": before},
-        impact={k: v for k, v in bounded.impact.items() if k in ("records", "total", "to_read")},
+        impact={k: v for k, v in bounded.impact.items() if k in _COUNTS},
         risks=(*_risks(request, schedule), *bounded.risks),
         blockers=bounded.blockers,
         options=dict(request.options),

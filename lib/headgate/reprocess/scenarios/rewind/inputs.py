@@ -11,15 +11,20 @@ from headgate.model.restore_points import LoggedBatch
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.text.numbers import as_records, plural
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """`again` are records by topic; `facts` what must hold until the run."""
+    """`again` are records by topic, `uncounted` input of which no number of records is known.
+
+    `facts` are what must hold until the run.
+    """
 
     again: dict[str, int]
+    uncounted: list[str]
     facts: dict[str, Any]
     blockers: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
@@ -30,8 +35,12 @@ def read_inputs(
     checkpoint: Checkpoint,
     batch: LoggedBatch,
     batches: tuple[LoggedBatch, ...],
+    files: int,
 ) -> Inputs:
-    """Return what is read again from Kafka; what no batch up to `batch` has read is new anyway."""
+    """Return what is read again; what no batch up to `batch` has read is new anyway.
+
+    `files` is how many files later batches have read.
+    """
     read = batch.offsets if inspector.kafka.has_cluster() else {}
     topics = inspector.kafka.topics(read) if read else {}
     blockers: list[str] = []
@@ -56,6 +65,7 @@ def read_inputs(
     facts = {"cluster_id": inspector.kafka.cluster_id()} if read else {}
     return Inputs(
         again=_again(batch.offsets, checkpoint.offsets),
+        uncounted=uncounted_input(files=files, others=batch.other_sources),
         facts={**facts, "topics": topic_facts(topics)},
         blockers=tuple(blockers),
         risks=tuple(risks),

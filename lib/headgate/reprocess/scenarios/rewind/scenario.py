@@ -57,13 +57,14 @@ def build(request: PlanRequest) -> Plan:
     request = replace(request, options=_resolved(request, chosen))
     later = next((b.planned_ms for b in batches if b.number == batch.number + 1), None)
     last = checkpoint.last_offset_batch or batch.number
+    rewind = inspector.checkpoints.rewind(
+        checkpoint.location, batch.number, point.location if point else None
+    )
     found = _Found(
         checkpoint=checkpoint,
         batch=batch,
-        rewind=inspector.checkpoints.rewind(
-            checkpoint.location, batch.number, point.location if point else None
-        ),
-        inputs=read_inputs(inspector, checkpoint, batch, batches),
+        rewind=rewind,
+        inputs=read_inputs(inspector, checkpoint, batch, batches, rewind.input_files),
         sink=plan_sink(
             request,
             batch.number,
@@ -100,6 +101,7 @@ def _plan(request: PlanRequest, found: _Found) -> Plan:
         impact={
             "records": found.inputs.again,
             "total": sum(found.inputs.again.values()),
+            "uncounted": found.inputs.uncounted,
             "input_files": found.rewind.input_files,
             "batches": max((at.last_offset_batch or 0) - found.batch.number, 0),
             # The copy links the state: what takes room is what the query writes anew.

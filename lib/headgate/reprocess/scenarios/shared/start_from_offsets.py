@@ -17,6 +17,7 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common, new_output
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
+from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.create import (
     CreateCheckpoint,
@@ -103,7 +104,11 @@ def start_from_offsets(
             "sources": {s.name: s.kind.value for s in position.sources},
             "commands": common.command_facts(pipeline),
         },
-        impact={**impact(begun.ways, topics), "open_state": list(lost.rows)},
+        impact={
+            **impact(begun.ways, topics),
+            "uncounted": uncounted_input(files=begun.files),
+            "open_state": list(lost.rows),
+        },
         risks=tuple(dict.fromkeys(risks)),
         blockers=tuple(dict.fromkeys(_blockers(request, found, wish, begun, names, topics))),
         options=dict(request.options),
@@ -229,6 +234,7 @@ def _risks(
     back = {name for name, count in counted["records"].items() if count}
     if back:
         risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
+    if back or begun.files:
         risks.append(
             f"{request.pipeline.name} writes results of reprocessed records a second time: "
             "consumers get duplicates, unless the sink overwrites by key"

@@ -64,7 +64,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Where all sources begin; `blockers` and `risks` are sentences, the rest as in `Found`."""
+    """Where all sources begin; `blockers` and `risks` are sentences, the rest as in `Found`.
+
+    `again` are sources of files that are read again, at least in part.
+    """
 
     beginnings: list[Beginning] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
@@ -72,6 +75,12 @@ class Begun:
     risks: list[str] = field(default_factory=list)
     cut: list[TopicPart] = field(default_factory=list)
     within: list[TopicPart] = field(default_factory=list)
+    again: list[SourcePosition] = field(default_factory=list)
+
+    @property
+    def files(self) -> int:
+        """How many files are read again, at most."""
+        return sum(source.files for source in self.again)
 
 
 def begin(
@@ -126,8 +135,9 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
     same = Beginning(name=take.name, files_of=old.name, entry=old.entry)
     match target.place:
         case TargetKind.BEGINNING:
-            return
+            found.again.append(old)
         case TargetKind.TIME:
+            found.again.append(old)
             found.beginnings.append(
                 Beginning(name=take.name, files_of=old.name, entry=old.entry, before=target.at)
             )
