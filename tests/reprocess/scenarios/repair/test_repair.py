@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.errors import RefusedError, StalePlanError
+from headgate.errors import RefusedError, ScenarioError, StalePlanError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.reprocess.plan import dump_plan, load_plan
@@ -228,6 +228,19 @@ def test_lost_metadata_takes_the_id_of_the_stored_version(broken):
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
+
+
+ID = "0d4f3c1e-54a5-4d0e-9c55-2d1f9b1f7a10"
+
+
+def test_an_id_that_spark_can_not_read_is_not_written(broken):
+    here = broken()
+    (here.folder / "ck" / "metadata").unlink()
+    for wrong in ("foo", ID[:-1], f"{{{ID}}}", ID.replace("-", "")):
+        with pytest.raises(ScenarioError, match="--query-id: expected a UUID"):
+            repair_of(here, **{"query-id": wrong})
+    plan = repair_of(here, **{"query-id": ID})
+    assert plan.can_apply, plan.blockers
 
 
 def test_a_batch_that_came_since_makes_the_plan_stale(broken):

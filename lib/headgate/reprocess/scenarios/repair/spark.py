@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import asdict, replace
 
-from headgate.errors import EvidenceError, HeadgateError
+from headgate.errors import EvidenceError, HeadgateError, ScenarioError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
 from headgate.reprocess.checkpoint.files import CheckpointFiles
@@ -30,11 +31,14 @@ _REWIND, _SCRATCH = "rewind", "from-scratch"
 _CHECKPOINT = "checkpoint"
 # How many batches are looked at for one that can be gone back to, the newest first.
 _LOOKED = 10
+# Spark parses the id of a query with `UUID.fromString`.
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def build(request: PlanRequest) -> Plan:
     """Return the plan: repair a copy, rehearse on it, put it in place; or why there is none."""
     pipeline, inspector = request.pipeline, request.inspector
+    _check_id(request.options.get("query-id"))
     if not pipeline.checkpoint:
         return request.block(common.no_checkpoint(pipeline))
     if inspector.processes.status(pipeline.name) is Status.RUNS:
@@ -66,6 +70,15 @@ def build(request: PlanRequest) -> Plan:
         blockers=tuple(_blockers(pipeline, inspector, found)),
         resources=(f"checkpoint:{found.location}",),
     )
+
+
+def _check_id(given: str | None) -> None:
+    """Raise ScenarioError for an id that Spark can't read: a query doesn't start with it."""
+    if given is not None and not _ID.fullmatch(given):
+        raise ScenarioError(
+            f"--query-id: expected a UUID, such as 0d4f3c1e-54a5-4d0e-9c55-2d1f9b1f7a10, found "
+            f"{given!r}. Copy `id` from the query's progress or logs"
+        )
 
 
 def _steps(
