@@ -10,6 +10,7 @@ import pytest
 from headgate.errors import RefusedError, ScenarioError, StalePlanError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
+from headgate.reprocess.impact import again
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Proof
 from headgate.reprocess.scenarios.build import build_plan, drift
@@ -60,6 +61,9 @@ def test_the_plan_says_what_is_wrong_and_what_goes(broken):
     ]
     assert plan.preconditions["issues"] == ["torn-offsets: `offsets/5` can't be read"]
     assert "remove offsets/5" in plan.steps[1].describe()
+    assert plan.impact["uncounted"] == ["batch 5"]
+    assert any("A removed batch is reprocessed" in text for text in plan.outputs.run)
+    assert "No record is reprocessed or skipped." not in plan.outputs.run
     assert any("no entry_point" in risk for risk in plan.risks)
     assert load_plan(dump_plan(plan), source="the file").hash == plan.hash
 
@@ -239,8 +243,13 @@ def test_an_id_that_spark_can_not_read_is_not_written(broken):
     for wrong in ("foo", ID[:-1], f"{{{ID}}}", ID.replace("-", "")):
         with pytest.raises(ScenarioError, match="--query-id: expected a UUID"):
             repair_of(here, **{"query-id": wrong})
+    (here.folder / "ck" / "offsets" / "5").unlink()
+    (here.folder / "ck" / "offsets" / ".5.crc").unlink()
     plan = repair_of(here, **{"query-id": ID})
     assert plan.can_apply, plan.blockers
+    assert plan.impact["uncounted"] == [] and again(plan.impact) == 0
+    assert "No record is reprocessed or skipped." in plan.outputs.run
+    assert not any("removed batch" in text for text in plan.outputs.run)
 
 
 def test_a_batch_that_came_since_makes_the_plan_stale(broken):

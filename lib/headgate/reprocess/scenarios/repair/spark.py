@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 
 from headgate.errors import EvidenceError, HeadgateError, ScenarioError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
-from headgate.reprocess.checkpoint.files import CheckpointFiles
+from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 from headgate.reprocess.checkpoint.find_issues import CheckpointCheck, check_checkpoint, known_of
 from headgate.reprocess.checkpoint.issue import CheckpointIssue
 from headgate.reprocess.plan import Plan
@@ -31,6 +32,7 @@ _REWIND, _SCRATCH = "rewind", "from-scratch"
 _CHECKPOINT = "checkpoint"
 # How many batches are looked at for one that can be gone back to, the newest first.
 _LOOKED = 10
+_LOGS = ("offsets", "commits")
 # Spark parses the id of a query with `UUID.fromString`.
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -63,6 +65,9 @@ def build(request: PlanRequest) -> Plan:
             "commands": common.command_facts(pipeline),
         },
         impact={
+            "records": {},
+            "total": 0,
+            "uncounted": _removed_batches(looked.edits),
             "issues": [issue.what for issue in looked.issues],
             "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
         },
@@ -100,6 +105,20 @@ def _steps(
         )
     place = SwapRepairedCheckpoint(pipeline=pipeline.name, checkpoint=found.location)
     return (stop, copy, *proof, place, start_or_ask(stop))
+
+
+def _removed_batches(edits: Iterable[Edit]) -> list[str]:
+    """Return the batches that the repair removes from a log: the next ones read their input."""
+    numbers = {
+        int(number)
+        for edit in edits
+        for log, _, number in (edit.path.partition("/"),)
+        if edit.text is None and log in _LOGS and number.isdecimal()
+    }
+    if not numbers:
+        return []
+    first, last = min(numbers), max(numbers)
+    return [f"batch {first}" if first == last else f"batches {first} to {last}"]
 
 
 def _readable(inspector: Inspector, location: str) -> Checkpoint | None:

@@ -144,7 +144,11 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("offline-upgrade", _GROUP): Declared(statements=(said.NEW_FORM, said.DONE_STAYS)),
     ("repair", _SPARK): Declared(
         statements=(
-            says(run=("A removed batch is reprocessed: its results may be written to {to} twice.")),
+            replace(said.ONCE, unless=frozenset({Fact.REPROCESSES})),
+            says(
+                Fact.REPROCESSES,
+                run="A removed batch is reprocessed: its results may be written to {to} twice.",
+            ),
             said.STAYS,
             says(
                 undo=(
