@@ -60,6 +60,7 @@ class Fact(StrEnum):
     NEW_OUTPUTS = "results go to new outputs"
     EMPTIED = "outputs are emptied"
     BACKED_UP = "output records are backed up"
+    FILES_BACK = "the undo moves new files of the sink to backup"
     BY_BATCH = "the sink drops batch numbers that it has already recorded"
     RAISED = "partitions are added"
     RESUMED = "the pipeline resumes"

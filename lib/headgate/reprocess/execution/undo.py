@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from headgate.reprocess.plan import UNDO, Plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared.output_statements import BEHIND, UNDONE, UNSTATED
 from headgate.reprocess.steps.base.step import Step, pipeline_of
+from headgate.reprocess.steps.checkpoint.swap import OUTPUT_MOVED, OUTPUT_STAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +48,21 @@ def build_undo(past: Past, inspector: Inspector) -> Plan:
         pipeline=pipeline,
         steps=steps,
         preconditions=preconditions,
-        risks=tuple(risk for step in steps for risk in step.risks(inspector)),
+        risks=tuple(_risks(steps, inspector)),
         blockers=(*past.blockers, *_blockers(past, steps, preconditions, inspector)),
         options={"run": past.run},
         resources=past.plan.resources,
         undoes=tuple(position for position, _ in pairs),
         outputs=_outputs(past, steps) if steps else OutputEffects(),
     )
+
+
+def _risks(steps: tuple[Step, ...], inspector: Inspector) -> Iterator[str]:
+    """Yield what the steps don't bring back, or lose; one step may bring back another's output."""
+    is_moved = any(step.takes_output_back for step in steps)
+    for step in steps:
+        for risk in step.risks(inspector):
+            yield OUTPUT_MOVED if is_moved and risk == OUTPUT_STAYS else risk
 
 
 def _outputs(past: Past, steps: tuple[Step, ...]) -> OutputEffects:

@@ -150,6 +150,9 @@ def test_a_folder_of_files_is_set_aside_and_put_back(lab):
     assert any("silently dropped" in r for r in plan_of(here, version).blockers)
     plan = plan_of(here, version, outputs="empty")
     assert plan.can_apply, plan.blockers
+    said = " ".join(plan.outputs.undo)
+    assert "to a backup folder" in said and not plan.outputs.remains
+    assert "deleted records" not in said and "are written a second time" not in said
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert not out.exists() and (here.folder / "running").exists()

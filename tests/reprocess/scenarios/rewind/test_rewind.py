@@ -306,6 +306,31 @@ def facts(here):
     }
 
 
+def test_an_undo_says_that_new_files_do_not_stay(old, read):
+    here = old()
+    plan = plan_of(here)
+    assert not plan.outputs.remains
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    write_on(here)
+    undo = here.undo(run, plan)
+    said = " ".join((*undo.risks, *undo.outputs.run))
+    assert "to a backup folder" in said and "files written since the run get duplicates" in said
+    assert "stays in the sink" not in said and "doesn't delete or correct" not in said
+    assert "are written a second time" not in said
+
+
+def test_an_undo_says_that_the_output_of_other_sinks_stays(old, read):
+    here = old()
+    plan = plan_of(here, **{"sink": "other", "sink-path": None})
+    assert plan.outputs.remains
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    undo = here.undo(run, plan)
+    assert any("stays in the sink" in risk for risk in undo.risks)
+    assert any("doesn't delete or correct" in text for text in undo.outputs.run)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["run", "undo", pytest.param("instead", marks=pytest.mark.long)])
 @crash_points

@@ -48,6 +48,23 @@ SAME_AGAIN = says(
         "second time."
     ),
 )
+# A Spark query whose undo moves the new files of its file sink to backup.
+FILES_BACK = says(
+    Fact.FILES_BACK,
+    undo=(
+        "An undo moves files that were written to {to} since the run to a backup folder. The query "
+        "resumes after its last batch before the run. Consumers that have read the moved files get "
+        "their results a second time."
+    ),
+)
+OLD_FILES = says(
+    Fact.FILES_BACK, undo="An undo restores the old files and `_spark_metadata` of {to}."
+)
+FILES_STAY = (
+    replace(STAYS, unless=frozenset({Fact.FILES_BACK})),
+    replace(SAME_AGAIN, unless=frozenset({Fact.FILES_BACK})),
+    FILES_BACK,
+)
 DROPPED = says(
     Fact.BY_BATCH,
     undo=(

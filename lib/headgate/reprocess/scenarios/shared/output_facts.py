@@ -12,6 +12,7 @@ from headgate.reprocess.impact import again
 from headgate.reprocess.output_effects import Fact
 from headgate.reprocess.plan import RESET, Plan
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.steps.base.step import OUTPUT_FOLDER, Step
 from headgate.text.numbers import name_list
 
 # Scenarios after which a query begins with empty state.
@@ -57,6 +58,8 @@ def _facts(request: PlanRequest, plan: Plan) -> Iterator[Fact]:
         yield Fact.SKIPS
     yield from _of_outputs(request)
     yield from _of_actions(request, actions)
+    if any(_takes_files_back(step) for step in plan.steps):
+        yield Fact.FILES_BACK
     if request.pipeline.engine is Engine.SPARK:
         yield from _of_query(request)
     elif request.pipeline.engine is Engine.KAFKA_STREAMS:
@@ -84,6 +87,14 @@ def _of_actions(request: PlanRequest, actions: set[str]) -> Iterator[Fact]:
         yield Fact.RESUMED
     if "pause_processing" not in actions and "resume_processing" not in actions:
         yield Fact.RESTARTED
+
+
+def _takes_files_back(step: Step) -> bool:
+    """Whether the undo of a step moves the files that a file sink has written since the run."""
+    if step.action == "move_to_backup":
+        return bool(step.details()["what"] == OUTPUT_FOLDER)
+    is_cut = step.action == "swap_cut_checkpoint"
+    return step.action == "cut_sink_log" or (is_cut and step.details()["sink"] is not None)
 
 
 def _of_query(request: PlanRequest) -> Iterator[Fact]:

@@ -43,16 +43,11 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 unless=(Fact.NEW_OUTPUTS,),
             ),
             replace(said.STAYS, unless=frozenset({Fact.BACKED_UP, Fact.EMPTIED})),
-            said.REFILLS,
-            says(
-                Fact.EMPTIED,
-                undo=(
-                    "An undo restores the old files of a file sink, and backs up the new files. "
-                    "Without --back-up-outputs, an undo can't restore deleted records of a topic."
-                ),
-                unless=(Fact.BACKED_UP,),
-            ),
-            said.SAME_AGAIN,
+            replace(said.REFILLS, unless=frozenset({Fact.FILES_BACK})),
+            replace(said.GONE, unless=frozenset({Fact.BACKED_UP, Fact.FILES_BACK})),
+            said.OLD_FILES,
+            said.FILES_BACK,
+            replace(said.SAME_AGAIN, unless=frozenset({Fact.FILES_BACK})),
         )
     ),
     ("from-scratch", _STREAMS): Declared(statements=said.STREAMS_RESET),
@@ -95,14 +90,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             replace(said.TWICE, unless=frozenset()),
             said.ONCE,
             said.MISSING,
-            says(
-                Fact.BY_BATCH,
-                undo="The old files and `_spark_metadata` of a file sink are restored. Files "
-                "written since the run are moved to a backup folder. A Delta or Iceberg table "
-                "keeps the rows that were written since the run.",
-            ),
-            replace(said.STAYS, unless=frozenset({Fact.BY_BATCH})),
-            said.SAME_AGAIN,
+            said.OLD_FILES,
+            *said.FILES_STAY,
         )
     ),
     ("offline-upgrade", _SPARK): Declared(
@@ -186,16 +175,15 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
         statements=(
             said.ONLY,
             said.MISSING,
-            said.STAYS,
-            said.SAME_AGAIN,
+            *said.FILES_STAY,
             says(
                 Fact.BY_BATCH,
                 undo=(
-                    "An undo moves files that a file sink wrote after the run to a backup folder. "
                     "After an undo, the query uses the same batch numbers again. A Delta, Iceberg "
                     "or Hudi table silently ignores batch numbers that it has already recorded. "
                     "So before the undo, restore the table to its version before the run."
                 ),
+                unless=(Fact.FILES_BACK,),
             ),
         )
     ),
@@ -328,7 +316,7 @@ def with_statements(request: PlanRequest, plan: Plan) -> Plan:
     applier = OutputEffects(
         run=tuple(s.run.format(**words) for s in true if s.run),
         undo=tuple(s.undo.format(**words) for s in true if s.undo),
-        remains=declared.remains or Fact.RESUMED in facts,
+        remains=(declared.remains and Fact.FILES_BACK not in facts) or Fact.RESUMED in facts,
     )
     risks = plan.risks
     if Fact.REPROCESSES in facts and request.pipeline.effects is Effects.EXTERNAL:

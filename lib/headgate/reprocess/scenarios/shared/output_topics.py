@@ -13,7 +13,7 @@ from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import OUTPUT_FOLDER, Step
 from headgate.reprocess.steps.checkpoint.move_to_backup import MoveToBackup
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
 from headgate.reprocess.steps.process.verify_output import VerifyOutput
@@ -175,7 +175,7 @@ def _emptying(
             MoveToBackup(
                 pipeline=pipeline,
                 folder=local(found.folder) or found.folder,
-                what="output folder",
+                what=OUTPUT_FOLDER,
                 checkpoint=location,
             )
         )

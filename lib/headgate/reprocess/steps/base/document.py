@@ -32,6 +32,11 @@ class StepBase:
         return False
 
     @property
+    def takes_output_back(self) -> bool:
+        """It doesn't."""
+        return False
+
+    @property
     def reenables(self) -> bool:
         """It doesn't."""
         return False

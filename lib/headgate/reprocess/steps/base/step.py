@@ -12,6 +12,8 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.text.numbers import name_list, plural
 
 PriorState: TypeAlias = dict[str, Any]
+OUTPUT_FOLDER = "output folder"
+"""The word for the folder of a file sink that is moved to backup as a whole."""
 
 
 class Step(Protocol):
@@ -36,6 +38,10 @@ class Step(Protocol):
     @property
     def stops(self) -> bool:
         """Whether it stops its pipeline by a command."""
+
+    @property
+    def takes_output_back(self) -> bool:
+        """Whether, in an undo, it moves the output that was written since the run to backup."""
 
     @property
     def reenables(self) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from headgate.errors import StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.reprocess.steps.base.step import OUTPUT_FOLDER, PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
 
@@ -101,6 +101,11 @@ class RestoreFromBackup(RestoreFolder):
     @property
     def place(self) -> str:
         return self.folder
+
+    @property
+    def takes_output_back(self) -> bool:
+        """Whether it is the folder of a file sink."""
+        return self.what == OUTPUT_FOLDER
 
     @property
     def thing(self) -> str:

@@ -37,6 +37,11 @@ class CutSinkLog(StepBase):
     files: int = 0
     kept: str | None = None
 
+    @property
+    def takes_output_back(self) -> bool:
+        """Its new files go to a backup folder."""
+        return True
+
     def describe(self) -> str:
         size = (
             f" ({plural(self.files, 'file')} of {plural(self.later, 'batch')})"
@@ -121,6 +126,11 @@ class RestoreSinkLog(StepBase):
     aside: str
     files: tuple[str, ...]
     hash: str
+
+    @property
+    def takes_output_back(self) -> bool:
+        """Its new files go to a backup folder."""
+        return True
 
     def describe(self) -> str:
         return (

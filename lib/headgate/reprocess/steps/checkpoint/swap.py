@@ -19,6 +19,11 @@ OUTPUT_STAYS = (
     "output written after the run stays in the sink. The query resumes at the last batch of the "
     "old checkpoint, so a sink that isn't idempotent can get duplicates"
 )
+OUTPUT_MOVED = (
+    "after the undo, the query writes the results since the run again. Consumers that have read "
+    "the files written since the run get duplicates"
+)
+"""The same, if the undo moves the output since the run to backup."""
 
 
 class CheckpointSwap(StepBase):
