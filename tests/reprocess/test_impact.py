@@ -145,6 +145,10 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     readers = {**NOBODY, "pipelines": ["alerts"]}
     plan = replace(plan, impact={**plan.impact, "downstream": readers})
     assert "alerts (no owner) gets duplicates" in dict(impact_lines(plan))["Downstream"]
+    elsewhere = replace(plan, options={"outputs": "new"})
+    assert dict(impact_lines(elsewhere))["Downstream"] == (
+        "alerts (no owner) gets no new results before a switch to the new outputs"
+    )
     paused = replace(plan, impact={"downstream": readers})
     assert again(paused.impact) == 0
     retired = replace(plan, impact={"records": {}, "total": 0})

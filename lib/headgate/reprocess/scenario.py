@@ -148,6 +148,14 @@ class PlanRequest:
     schedule: ScheduleOf = no_schedule
     versions: VersionOf = no_version
 
+    @property
+    def has_new_outputs(self) -> bool:
+        """Whether results go to new outputs, so that nothing comes twice to consumers of the old.
+
+        A person makes the pipeline write there.
+        """
+        return self.options.get("outputs") == "new" or bool(self.options.get("new-output"))
+
     def block(self, *reasons: str) -> Plan:
         """Return a plan without steps that says why there are none."""
         return Plan(scenario=self.scenario, pipeline=self.pipeline.name, blockers=reasons)

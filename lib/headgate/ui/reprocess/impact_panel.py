@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.reprocess.impact import MEASURED, again, not_undoable, uncounted
+from headgate.reprocess.impact import MEASURED, not_undoable, uncounted
 from headgate.reprocess.plan import UNDO, Plan
 from headgate.text.numbers import NONE, as_records, count, duration, exact, size
 from headgate.ui.reprocess.dead_letters_panel import dead_letters_panel
@@ -115,7 +115,7 @@ def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
     if copies := copy_words(impact):
         yield "Copy", copies
     if (found := impact.get("downstream")) is not None:
-        yield "Downstream consumers", downstream_words(found, twice=again(impact) != 0)
+        yield "Downstream consumers", downstream_words(found, plan)
     if stuck := not_undoable(plan):
         yield "Can't be undone", list(stuck)
     if until := kept_words(impact):

@@ -110,13 +110,13 @@ def duration_words(impact: Mapping[str, Any]) -> str:
 
 def _after(plan: Plan) -> Iterator[tuple[str, str]]:
     if (found := plan.impact.get("downstream")) is not None:
-        yield "Downstream", downstream_words(found, twice=again(plan.impact) != 0)
+        yield "Downstream", downstream_words(found, plan)
     if stuck := not_undoable(plan):
         yield "Can't be undone", names(stuck)
 
 
-def downstream_words(found: Mapping[str, Any], *, twice: bool) -> str:
-    """Return who gets the results; `twice` says that they get some of them a second time."""
+def downstream_words(found: Mapping[str, Any], plan: Plan) -> str:
+    """Return who gets the results of a plan's pipeline, and whether a second time."""
     told = [*_pipelines(found), *(f"group {g} (undeclared)" for g in found["groups"])]
     if not told:
         known = "no known consumers of the outputs"
@@ -126,8 +126,14 @@ def downstream_words(found: Mapping[str, Any], *, twice: bool) -> str:
             else ("unknown: no evidence of the pipeline's outputs or consumers")
         )
     verb = "gets" if len(told) == 1 else "get"
-    what = "duplicates, unless results are overwritten by key" if twice else "the results"
-    return f"{names(told)} {verb} {what}"
+    return f"{names(told)} {verb} {_gets(plan)}"
+
+
+def _gets(plan: Plan) -> str:
+    if plan.options.get("outputs") == "new" or plan.options.get("new-output"):
+        return "no new results before a switch to the new outputs"
+    is_twice = again(plan.impact) != 0
+    return "duplicates, unless results are overwritten by key" if is_twice else "the results"
 
 
 def _pipelines(found: Mapping[str, Any]) -> Iterator[str]:

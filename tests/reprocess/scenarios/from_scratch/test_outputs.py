@@ -170,7 +170,11 @@ def test_a_remote_folder_is_refused_and_another_folder_asks_a_person(lab):
     (reason,) = plan_of(here, remote, outputs="empty").blockers
     assert "s3a://bucket/out isn't on a local file system" in reason
     new = plan_of(here, version, outputs="new")
-    assert "a folder other than" in new.steps[-2].describe()
+    asked = new.steps[-2].describe()
+    assert "a folder other than" in asked and "no start command" not in asked
+    assert not any("second time" in risk for risk in new.risks), new.risks
+    kept = plan_of(here, replace(version, sink=Sink(format="kafka", target="t")), outputs="keep")
+    assert any("writes its results to t a second time" in risk for risk in kept.risks)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def build(request: PlanRequest) -> Plan:
         },
         risks=(
             *_risks(pipeline, found, topics, version),
+            *(() if request.has_new_outputs else (_sink_risk(pipeline, version),)),
             *lost.risks,
             *(remote_checkpoint.risks(pipeline, found, place) if place else ()),
         ),
@@ -155,7 +156,7 @@ def _risks(
             f"{pipeline.name} has no status command: only new batches in the checkpoint show "
             "whether the query runs. Register a status command"
         )
-    return [*risks, _sink_risk(pipeline, version)]
+    return risks
 
 
 def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:

@@ -76,7 +76,7 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
         impact=impact_of(topics, parts, positions, found, wish.read),
         risks=(
             *found.risks,
-            *move_risks(pipeline, topics, positions, found, wish.read),
+            *move_risks(request, topics, positions, found, wish.read),
             *cut_risks(wish.target, found.to, positions),
             *_topic_risks(pipeline, wish, read),
             *_unset_risks(pipeline, known.values(), {*parts, *positions}),
@@ -182,13 +182,14 @@ def _reached(at: int, begin: int, end: int, read: int | None) -> tuple[int, int]
 
 
 def move_risks(
-    pipeline: Pipeline,
+    request: PlanRequest,
     topics: Mapping[str, Topic],
     positions: Mapping[TopicPart, int],
     found: Found,
     read: Mapping[TopicPart, int] | None = None,
 ) -> list[str]:
     """Name what is read again, what is never read, and what is no longer whole."""
+    pipeline = request.pipeline
     reached = _all_reached(topics, positions, found, read or {})
     back = [p for p, to in found.to.items() if p in reached and to < reached[p][1]]
     on = {p: reached[p][0] for p, to in found.to.items() if p in reached and to > reached[p][0]}
@@ -201,7 +202,7 @@ def move_risks(
             f"group {pipeline.group} has no committed offset in {name_list(new)}. If an earlier "
             f"offset expired, {pipeline.name} processes records there a second time"
         )
-    if back:
+    if back and not request.has_new_outputs:
         risks.append(
             f"{pipeline.name} reprocesses records: consumers of its results get duplicates"
         )

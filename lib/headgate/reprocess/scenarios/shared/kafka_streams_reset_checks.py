@@ -150,8 +150,7 @@ def risks(seen: ResetFacts) -> tuple[str, ...]:
     for found in seen.found.values():
         every.to.update(found.to)
     said = [risk for found in seen.found.values() for risk in found.risks]
-    pipeline = seen.request.pipeline
-    said += move_risks(pipeline, seen.known, seen.positions, every)
+    said += move_risks(seen.request, seen.known, seen.positions, every)
     if seen.wish.target is not None:
         # Which inputs stay is said of whole topics below.
         said += cut_risks(seen.wish.target, (p for p in every.to if p[0] in seen.inputs), ())

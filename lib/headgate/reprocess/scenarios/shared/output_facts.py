@@ -70,7 +70,7 @@ def _facts(request: PlanRequest, plan: Plan) -> Iterator[Fact]:
 
 def _of_outputs(request: PlanRequest) -> Iterator[Fact]:
     how = request.options.get("outputs")
-    if how == "new" or request.options.get("new-output"):
+    if request.has_new_outputs:
         yield Fact.NEW_OUTPUTS
     if how == "empty":
         yield Fact.EMPTIED

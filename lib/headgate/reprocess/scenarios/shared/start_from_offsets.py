@@ -234,7 +234,7 @@ def _risks(
     back = {name for name, count in counted["records"].items() if count}
     if back:
         risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
-    if back or begun.files:
+    if (back or begun.files) and not wish.new_output:
         risks.append(
             f"{request.pipeline.name} writes results of reprocessed records a second time: "
             "consumers get duplicates, unless the sink overwrites by key"

@@ -311,7 +311,9 @@ class StartPipeline(StartStep):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManualStep(StartStep):
-    """Ask a person to start the pipeline (no start command), and verify that it runs.
+    """Ask a person to start the pipeline, and verify that it runs.
+
+    Either it has no start command, or its command doesn't do what is asked: `request` says it.
 
     Who stopped the pipeline before the run starts it when they like: without `waits` they are told,
     and no more. If it has to be configured first, restarts stay suspended until it is
@@ -330,13 +332,16 @@ class ManualStep(StartStep):
 
     def describe(self) -> str:
         if not self.waits:
-            return (
-                f"{self._reenables}manual step after the run: {self.request} (no start "
-                "command is registered)"
-            )
-        ask = f"manual step: {self.request} (no start command is registered), "
+            return f"{self._reenables}manual step after the run: {self.request}{self._why}"
+        ask = f"manual step: {self.request}{self._why}, "
         steps = (self._reenables, ask) if self.reenable_first else (ask, self._reenables)
         return f"{''.join(steps)}and verify that {self.pipeline} runs"
+
+    @property
+    def _why(self) -> str:
+        """Only a plain start has a command's work to do: other requests say for themselves."""
+        is_plain = self.request == _plain_start(self.pipeline)
+        return " (no start command is registered)" if is_plain else ""
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Re-enable restarts, ask, and wait until somebody confirms it."""
@@ -395,4 +400,8 @@ def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | 
         return StartPipeline(command=stop.start, **rest)
     # Who stopped it without the run is not waited for to start it.
     waits = stop.command is not None
-    return ManualStep(request=f"start {stop.pipeline}", waits=waits, **rest)
+    return ManualStep(request=_plain_start(stop.pipeline), waits=waits, **rest)
+
+
+def _plain_start(pipeline: str) -> str:
+    return f"start {pipeline}"
