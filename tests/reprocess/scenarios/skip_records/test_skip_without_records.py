@@ -14,6 +14,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.views.words.impact import impact_lines
 
 
 @dataclass
@@ -114,3 +115,15 @@ def test_a_range_without_records_is_named():
     (risk,) = [r for r in plan(World(), "orders:0:5").risks if "no committed record" in r]
     assert risk.startswith("orders[0] has no committed record at offset 5")
     assert not any("no committed record" in r for r in plan(World(at=4), "orders:0:4-5").risks)
+
+
+def test_a_range_without_records_has_nothing_to_back_up_or_to_miss():
+    made = plan(World(), "orders:0:5")
+    assert [s.action for s in made.steps] == ["stop_pipeline", "record_offsets", "skip_records"]
+    assert "Records skipped" not in dict(impact_lines(made))
+    said = " ".join((*made.risks, *made.outputs.run))
+    assert "are missing" not in said and "A copy stays" not in said
+    assert made.steps[-1].bind(World())["moves"][0]["to"]["offset"] == 6
+    some = plan(World(), "orders:0:5-6")
+    assert "back_up_records" in [s.action for s in some.steps]
+    assert any("are missing" in risk for risk in some.risks)

@@ -43,12 +43,13 @@ def build(request: PlanRequest) -> Plan:
     elif not group.is_inactive and pipeline.commands.stop is None:
         blockers.append(active_reason(inspector, group.id))
     part, reached = (span.topic, span.partition), position
-    risks = _risks(request, span)
+    before: tuple[str, ...] = ()
     if not blockers and has_no_record(inspector, part, position, span.begin):
         reached = span.begin
-        risks += _risks_without_records(replace(span, begin=position or 0, end=span.begin))
-    if not blockers and has_no_record(inspector, part, span.begin, span.end):
-        risks += _risks_without_records(span)
+        before = (_risk_without_records(replace(span, begin=position or 0, end=span.begin)),)
+    is_empty = not blockers and has_no_record(inspector, part, span.begin, span.end)
+    risks = (*_risks(request, span, is_empty=is_empty), *before)
+    skipped = 0 if is_empty else max(span.end - max(position or 0, span.begin), 0)
     if not blockers and (reason := outside(reached, span.begin, span.end)):
         blockers.append(f"group {group.id} on {span.topic}[{span.partition}]: {reason}")
     if span.topic not in topics or not topics[span.topic].id:
@@ -73,7 +74,7 @@ def build(request: PlanRequest) -> Plan:
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps(request, span, over),
+        steps=_steps(request, None if is_empty else span, over),
         preconditions={
             "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
@@ -83,7 +84,7 @@ def build(request: PlanRequest) -> Plan:
         impact={
             "records": {span.topic: 0},
             "total": 0,
-            "skipped": {span.topic: max(span.end - max(position or 0, span.begin), 0)},
+            "skipped": {span.topic: skipped},
         },
         risks=(*risks, *common.group_risks(group)),
         blockers=tuple(blockers),
@@ -92,26 +93,35 @@ def build(request: PlanRequest) -> Plan:
     )
 
 
-def _steps(request: PlanRequest, span: Span, over: SkipRecords) -> tuple[Step, ...]:
+def _steps(request: PlanRequest, span: Span | None, over: SkipRecords) -> tuple[Step, ...]:
+    """Return the steps; `span` has the records to back up, None if there are none."""
     pipeline = request.pipeline
     stop = common.stop_step(pipeline)
-    shapes = topic_shapes(request.inspector.kafka.shapes([span.topic]))
-    back_up = BackUpRecords(topics=shapes, only=(span,), pipeline=pipeline.name)
-    steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), back_up, over)
+    back_up: tuple[Step, ...] = ()
+    if span is not None:
+        shapes = topic_shapes(request.inspector.kafka.shapes([span.topic]))
+        back_up = (BackUpRecords(topics=shapes, only=(span,), pipeline=pipeline.name),)
+    steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), *back_up, over)
     has_commands = stop.command is not None or stop.start is not None
     return (*steps, start_or_ask(stop)) if has_commands else steps
 
 
-def _risks_without_records(span: Span) -> tuple[str, ...]:
+def _risk_without_records(span: Span) -> str:
     return (
         f"{span.topic}[{span.partition}] has no committed record at "
         f"{offset_range(span.begin, span.end)}: only transaction markers, or records that are "
         "aborted or compacted. The run moves past them, and backs up nothing there. Only "
-        "consumers with isolation.level=read_uncommitted can miss a record",
+        "consumers with isolation.level=read_uncommitted can miss a record"
     )
 
 
-def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
+def _risks(request: PlanRequest, span: Span, *, is_empty: bool) -> tuple[str, ...]:
+    if is_empty:
+        return (
+            _risk_without_records(span),
+            "an undo restores the group's offset before the range. The group then reprocesses all "
+            "later records",
+        )
     risks = [
         f"{request.pipeline.name} skips {offset_range(span.begin, span.end)} of "
         f"{span.topic}[{span.partition}]: these records are missing in its results",
