@@ -12,7 +12,8 @@ class LoggedBatch:
 
     `planned_ms` is when Spark planned the batch: all its input had arrived by then. `committed_ms`
     is the modification time of the commit's file, which a copy may have changed. `watermark_ms` is
-    the watermark after the batch. `offsets` are the batch's end offsets of Kafka partitions.
+    the watermark after the batch. `offsets` are the batch's end offsets of Kafka partitions,
+    `begins` the offsets at which a query began with its batch 0; empty for later batches.
     `other_sources` is the number of sources that are neither Kafka nor files.
     """
 
@@ -21,6 +22,7 @@ class LoggedBatch:
     committed_ms: int | None = None
     watermark_ms: int | None = None
     offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    begins: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     other_sources: int = 0
 
 

@@ -63,6 +63,16 @@ def test_a_batch_holds_what_lies_between_two_ends(query):
     assert rows[0].watermark == "1970-01-01T00:00:05.000Z"
 
 
+def test_batch_0_began_at_the_first_offsets_of_its_sources(query):
+    write_batch(query, 0, orders={0: 5, 1: 20})
+    rows = list_batches(open_context(), "q")
+    assert [(rows[-1].number, rows[-1].total)] == [(0, None)]
+    (query / "sources" / "0").mkdir(parents=True)
+    (query / "sources" / "0" / "0").write_bytes(b'\0v1\n{"orders":{"0":2,"1":20}}')
+    rows = list_batches(open_context(), "q")
+    assert [(row.number, row.total) for row in rows[-2:]] == [(3, None), (0, 3)]
+
+
 def test_what_no_log_tells_is_not_zero():
     gap = [LoggedBatch(number=n, offsets={"a": {0: n}}) for n in (1, 2, 4)]
     assert [row.records for row in batch_rows(gap)] == [None, {"a": 1}, None]

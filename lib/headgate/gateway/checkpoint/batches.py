@@ -12,6 +12,7 @@ from headgate.model.restore_points import LoggedBatch
 from headgate.parse.spark.checkpoint.commit_log import CommitLog, read_commit
 from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
 from headgate.parse.spark.checkpoint.reader import batches
+from headgate.parse.spark.checkpoint.source_log import read_source_entry
 
 LOGS = ("offsets", "commits")
 Found = TypeVar("Found")
@@ -92,8 +93,24 @@ def _batch(folder: Path, number: int) -> LoggedBatch:
         committed_ms=_modified(folder / "commits" / str(number)),
         watermark_ms=done.next_watermark_ms or planned.watermark_ms,
         offsets=found,
+        begins=_begins(folder, planned) if number == 0 else {},
         other_sources=others,
     )
+
+
+def _begins(folder: Path, planned: OffsetLog) -> dict[str, dict[int, int]]:
+    """Return the first offsets of Kafka sources, from their own logs as far as these are there."""
+    found: dict[str, dict[int, int]] = {}
+    for place, (name, _) in enumerate(planned.offsets):
+        try:
+            entry = read_source_entry(
+                (folder / "sources" / (name or str(place)) / "0").read_bytes()
+            )
+        except (OSError, ValueError):
+            continue
+        for topic, parts in kafka_topics(entry.start):
+            found.setdefault(topic, {}).update(parts)
+    return found
 
 
 def _is_of_files(offset: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 from headgate.errors import ScenarioError
 from headgate.gateway.adapters.live import LiveInspector
@@ -14,14 +15,16 @@ from headgate.model.version import Engine
 from headgate.text.times import from_milliseconds, iso
 from headgate.usecases.context import Context, needs_file
 
+Offsets: TypeAlias = Mapping[str, Mapping[int, int]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRow:
     """A batch in both logs; times are ISO 8601 in UTC, None if no log has them.
 
     `records` are the offsets that it read in each Kafka topic, including offsets without a record
-    (compaction, transactions). None if the logs no longer have the batch before it, or if the query
-    reads no topic.
+    (compaction, transactions). None if the logs no longer have the batch before it, or the first
+    offsets before batch 0, or if the query reads no topic.
     """
 
     number: int
@@ -61,21 +64,24 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
 def batch_rows(batches: Iterable[LoggedBatch]) -> tuple[BatchRow, ...]:
     """Return a row for each batch, newest first, with the difference to the batch before it."""
     ordered = sorted(batches, key=lambda batch: batch.number)
-    rows = [_row(batch, None) for batch in ordered[:1]]
-    rows += [_row(batch, _between(before, batch)) for before, batch in pairwise(ordered)]
+    rows = [_row(batch, _between(batch.begins, batch)) for batch in ordered[:1]]
+    rows += [_row(batch, _since(before, batch)) for before, batch in pairwise(ordered)]
     return tuple(reversed(rows))
 
 
-def _between(before: LoggedBatch, batch: LoggedBatch) -> dict[str, int] | None:
-    """Return the records between two ends, None where the logs don't tell the begin.
+def _since(before: LoggedBatch, batch: LoggedBatch) -> dict[str, int] | None:
+    return _between(before.offsets, batch) if before.number + 1 == batch.number else None
+
+
+def _between(begins: Offsets, batch: LoggedBatch) -> dict[str, int] | None:
+    """Return the records up to the batch's end, None where the logs don't tell the begin.
 
     A partition that was added meanwhile was read from its beginning, which is 0.
     """
-    known = batch.offsets.keys() <= before.offsets.keys()
-    if not batch.offsets or not known or before.number + 1 != batch.number:
+    if not batch.offsets or not batch.offsets.keys() <= begins.keys():
         return None
     return {
-        topic: sum(end - before.offsets[topic].get(n, 0) for n, end in parts.items())
+        topic: sum(end - begins[topic].get(n, 0) for n, end in parts.items())
         for topic, parts in batch.offsets.items()
     }
 

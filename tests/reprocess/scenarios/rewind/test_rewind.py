@@ -135,11 +135,17 @@ def remove(pattern):
     return change
 
 
+def gaps(here):
+    for number in (1, 3, 5):
+        remove(f"ck/commits/{number}")(here)
+
+
 CANT = [
     ({"batch": 17}, None, "the commit log; available batches: 0 to 6"),
     ({"batch": 6}, None, "batch 6 is the last batch"),
     ({}, remove("ck/offsets/3"), "offsets/3 is missing: a restart after batch 4 needs this file"),
-    ({}, remove("ck/commits/4"), "batch 4 is missing from the offset log or the commit log"),
+    ({}, remove("ck/commits/4"), "batch 4 is missing .*; available batches: 0 to 3, 5 to 6 "),
+    ({"batch": 9}, gaps, "available batches: 2, 4, 6 .and 1 earlier range. "),
     ({}, remove("ck/state/0/1/3.delta"), "state/0/1 lacks 3.delta or 3.snapshot"),
     ({}, remove("ck/state/0/1/*.delta"), "state/0/1 lacks file of version 5"),
     ({}, remove("in/06.json"), "1 of 2 input files of later batches no longer exist"),

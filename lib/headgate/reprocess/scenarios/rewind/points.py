@@ -10,6 +10,7 @@ from headgate.model.restore_points import LoggedBatch, RestorePoint, is_before
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.sink_replay import sink_of
+from headgate.text.numbers import plural
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 
 POINT = "restore-point"
@@ -113,10 +114,23 @@ def reach(batches: Sequence[LoggedBatch], points: Sequence[RestorePoint]) -> str
     if batches:
         first, last = batches[0], batches[-1]
         at = f" ({_iso(first.planned_ms)} to {_iso(last.planned_ms)})" if first.planned_ms else ""
-        said.append(f"available batches: {first.number} to {last.number}{at}")
+        said.append(f"available batches: {_ranges([b.number for b in batches])}{at}")
     if points:
         said.append(f"restore points: {_named(points)}")
     return "; ".join(said)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as ranges, `0 to 1, 3 to 4`; of many only the newest."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    more = len(found) - _NAMED
+    shown = [" to ".join(map(str, ends)) for ends in found[-_NAMED:]]
+    return ", ".join(shown) + (f" (and {plural(more, 'earlier range')})" if more > 0 else "")
 
 
 def _no_point(request: PlanRequest, id: str, points: Sequence[RestorePoint]) -> str:
