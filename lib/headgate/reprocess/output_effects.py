@@ -66,6 +66,7 @@ class Fact(StrEnum):
     RESUMED = "the pipeline resumes"
     RESTARTED = "the pipeline is stopped, not paused"
     ABORTED = "a transaction is aborted"
+    RECREATED = "a topic was recreated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

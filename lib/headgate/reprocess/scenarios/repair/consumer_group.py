@@ -13,8 +13,12 @@ from headgate.reprocess.scenarios.repair import repair_transactions
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
+from headgate.text.numbers import name_list
 
+BEGINNING = "beginning"
+"""The answer to `--beyond` that says that the topic was recreated."""
 LAST_KNOWN = "last-known"
 """The answer to `--beyond` that takes a group to where it was seen last."""
 _SHOWN = 5
@@ -27,9 +31,18 @@ class _Astray:
     below: dict[TopicPart, tuple[int, int]] = field(default_factory=dict)
     beyond: dict[TopicPart, tuple[int, int]] = field(default_factory=dict)
 
+    @property
+    def topics(self) -> set[str]:
+        """The topics of which an offset is beyond the log: these may have been recreated."""
+        return {topic for topic, _ in self.beyond}
+
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: only the partitions move whose offset is not within their log."""
+    """Return the plan: the partitions move whose offset is not within their log.
+
+    If a topic was recreated, all its committed offsets are of the old topic, so all its partitions
+    move.
+    """
     group = request.pipeline.group
     assert group is not None
     positions = {part: c.offset for part, c in committed(request.inspector, group).items()}
@@ -63,15 +76,32 @@ def build(request: PlanRequest) -> Plan:
             f"--beyond={LAST_KNOWN}: the last position in {_named(unknown)} is unknown. Choose "
             "--beyond=beginning or --beyond=end"
         )
-    return _explained(move_group(request, _wish(astray, beyond, known)), astray, beyond, known)
+    plan = _explained(move_group(request, _wish(astray, beyond, known)), astray, beyond, known)
+    return _recreated(request, plan, astray) if beyond == BEGINNING else plan
+
+
+def _recreated(request: PlanRequest, plan: Plan, astray: _Astray) -> Plan:
+    """Return the plan with what moves although its offset is within the log."""
+    rows = [m for s in plan.steps if isinstance(s, ResetOffsets) for m in s.offsets]
+    moved = {(m["topic"], m["partition"]) for m in rows if m["from"] not in (None, m["to"])}
+    within = moved - astray.below.keys() - astray.beyond.keys()
+    if not within:
+        return plan
+    risk = (
+        f"--beyond={BEGINNING} means that {name_list(astray.topics)} was recreated. So the run "
+        f"also resets {_named(within)}, although these offsets are in range. If the topic "
+        f"wasn't recreated, {request.pipeline.name} processes records there a second time"
+    )
+    return replace(plan, risks=(*plan.risks, risk))
 
 
 def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
     """Say what --beyond can be, with the last known positions."""
     said = (
         "the committed offset in these partitions is after the latest offset: "
-        f"{_named(astray.beyond)}. If the topic was recreated, choose --beyond=beginning. If the "
-        "newest records were lost, choose --beyond=end"
+        f"{_named(astray.beyond)}. If the topic was recreated, choose --beyond=beginning: all its "
+        "partitions then start at the earliest offset. If the newest records were lost, choose "
+        "--beyond=end"
     )
     seen = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
     if not seen:
@@ -123,8 +153,10 @@ def _wish(astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]) -> 
     to_end = beyond == "end"
     read = {part: last.offset for part, last in known.items()}
     only: dict[str, list[int]] = {}
+    whole = astray.topics if beyond == BEGINNING else set()
     for topic, number in sorted({*astray.below, *astray.beyond}):
-        only.setdefault(topic, []).append(number)
+        if topic not in whole:
+            only.setdefault(topic, []).append(number)
     if astray.beyond and beyond == LAST_KNOWN:
         rows = [(part, begin) for part, (begin, _) in astray.below.items()]
         rows += [(part, read[part]) for part in astray.beyond]
@@ -136,7 +168,10 @@ def _wish(astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]) -> 
     else:
         is_end = to_end and not astray.below
         target = Target(place=TargetKind.END if is_end else TargetKind.BEGINNING)
-    return OffsetsRequest(target=target, topics=tuple(sorted(only)), only=only, read=read)
+    topics = tuple(sorted({*only, *whole}))
+    return OffsetsRequest(
+        target=target, topics=topics, only=only, read=read, recreated=frozenset(whole)
+    )
 
 
 def _listed(rows: Iterable[tuple[TopicPart, int]]) -> tuple[Listed, ...]:

@@ -49,8 +49,8 @@ OPTIONS = (
         name="beyond",
         ask="Where should the group start if a committed offset is after the latest offset?",
         help="If a committed offset is after the latest offset, start at: beginning (the topic "
-        "was recreated), end (the newest records were lost), or last-known (last position in "
-        "the journal or in the worker's checks).",
+        "was recreated, so all its partitions start there), end (the newest records were lost), "
+        "or last-known (last position in the journal or in the worker's checks).",
         kind=Kind.CHOICE,
         choices=("beginning", "end", repair_group.LAST_KNOWN),
         engines=frozenset({Engine.CONSUMER_GROUP}),

@@ -146,6 +146,12 @@ DONE_TWICE = says(
     Fact.REPROCESSES,
     run="{name} processes records a second time. Consumers of its results get duplicates.",
 )
+DONE_ANEW = says(
+    Fact.REPROCESSES,
+    Fact.RECREATED,
+    run="{name} processes all records of the recreated topic. If it has already read some of "
+    "them, it processes these a second time.",
+)
 DONE_STAYS = says(
     undo=(
         "An undo doesn't roll back what {name} did since the run. After the undo, {name} resumes "

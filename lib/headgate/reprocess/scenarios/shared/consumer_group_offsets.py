@@ -29,13 +29,15 @@ class OffsetsRequest:
     """Where to go, and with what: `only` limits topics to some partitions, `topics` the topics.
 
     Without `topics` those with a committed offset move, and the registered ones. `read` is how far
-    partitions were read whose committed offset is beyond their log.
+    partitions were read whose committed offset is beyond their log. Committed offsets of
+    `recreated` topics say nothing about what was read of them.
     """
 
     target: Target
     topics: tuple[str, ...] = ()
     only: Mapping[str, list[int]] = field(default_factory=dict)
     read: Mapping[TopicPart, int] = field(default_factory=dict)
+    recreated: frozenset[str] = frozenset()
 
 
 def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
@@ -76,7 +78,7 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
         impact=impact_of(topics, parts, positions, found, wish.read),
         risks=(
             *found.risks,
-            *move_risks(request, topics, positions, found, wish.read),
+            *move_risks(request, topics, positions, found, wish.read, recreated=wish.recreated),
             *cut_risks(wish.target, found.to, positions),
             *_topic_risks(pipeline, wish, read),
             *_unset_risks(pipeline, known.values(), {*parts, *positions}),
@@ -187,6 +189,8 @@ def move_risks(
     positions: Mapping[TopicPart, int],
     found: Found,
     read: Mapping[TopicPart, int] | None = None,
+    *,
+    recreated: Set[str] = frozenset(),
 ) -> list[str]:
     """Name what is read again, what is never read, and what is no longer whole."""
     pipeline = request.pipeline
@@ -196,13 +200,19 @@ def move_risks(
     ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
     first = [p for p, to in found.to.items() if p not in positions and to < (ends.get(p) or 0)]
     risks = common.topic_risks({p[0]: topics[p[0]] for p in (*back, *first)})
-    if first:
-        new = [f"{topic}[{number}]" for topic, number in first]
+    if unset := [p for p in first if p[0] not in recreated]:
+        new = [f"{topic}[{number}]" for topic, number in unset]
         risks.append(
             f"group {pipeline.group} has no committed offset in {name_list(new)}. If an earlier "
             f"offset expired, {pipeline.name} processes records there a second time"
         )
-    if back and not request.has_new_outputs:
+    if anew := {topic for topic, _ in (*back, *first) if topic in recreated}:
+        risks.append(
+            f"if {pipeline.name} has already read records of the recreated {name_list(anew)}, it "
+            "processes these records a second time"
+        )
+    is_again = any(topic not in recreated for topic, _ in back)
+    if is_again and not request.has_new_outputs:
         risks.append(
             f"{pipeline.name} reprocesses records: consumers of its results get duplicates"
         )

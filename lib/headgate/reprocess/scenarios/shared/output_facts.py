@@ -64,6 +64,8 @@ def _facts(request: PlanRequest, plan: Plan) -> Iterator[Fact]:
         yield from _of_query(request)
     elif request.pipeline.engine is Engine.KAFKA_STREAMS:
         yield from _of_state(request, actions)
+    if request.options.get("beyond") == "beginning":
+        yield Fact.RECREATED
     if _is_cut(plan):
         yield Fact.CUT
 

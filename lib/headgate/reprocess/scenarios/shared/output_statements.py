@@ -151,7 +151,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("repair", _GROUP): Declared(
         statements=(
             replace(said.ONCE, unless=said.ONCE.unless | {Fact.ABORTED}),
-            said.DONE_TWICE,
+            replace(said.DONE_TWICE, unless=frozenset({Fact.RECREATED})),
+            said.DONE_ANEW,
             said.MISSING,
             says(
                 Fact.ABORTED,
