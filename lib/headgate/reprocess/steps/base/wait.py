@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier
@@ -25,6 +26,7 @@ def ask_and_wait(applier: Applier, word: str, request: str) -> None:
 class Wait:
     """How long somebody has waited, in seconds, looking every `poll` seconds.
 
+    `seconds` are those between the looks: a look, such as a status command, takes time, too.
     `ended` is for how long at a stretch, up to now, a pipeline was seen to have ended.
     """
 
@@ -32,6 +34,15 @@ class Wait:
     poll: float = 0.5
     seconds: float = 0.0
     ended: float = 0.0
+    begun: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begun = time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """Return for how long somebody has waited, with the time that the looks took."""
+        return max(self.seconds, time.monotonic() - self.begun)
 
     def look(self, pipeline: str) -> bool:
         """Return whether the status is `stopped`; it may be so for a moment during a start."""

@@ -12,6 +12,7 @@ from headgate.errors import RefusedError, RunCancelledError, StepError
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
@@ -208,9 +209,9 @@ class StartAtCheckpoint(StartPipeline):
             ) from None
         self._check_old(applier, was)
 
-    def _is_up(self, applier: Applier, was: PriorState) -> bool:
+    def _is_up(self, applier: Applier, was: PriorState, status: Status) -> bool:
         self._check_old(applier, was)
-        return StartPipeline._is_up(self, applier, was)
+        return StartPipeline._is_up(self, applier, was, status)
 
     def _check_old(self, applier: Applier, was: PriorState) -> None:
         now = _head_of(applier.checkpoints.read(self.old))

@@ -16,6 +16,10 @@ from headgate.reprocess.steps.process.reenable_restarts import ReenableRestarts
 from headgate.reprocess.steps.process.wait_until_stopped import is_running, wait_until_stopped
 
 START_SECONDS = 180.0
+# A program that runs may wait for executors or load its state for long before its first batch.
+SLOW_SECONDS = 600.0
+# When a start is first said to be slow, and how often after that.
+SLOW_NOTE_SECONDS, NOTE_SECONDS = 15.0, 60.0
 # After a crash within a start: how long to look for a sign that it runs before it is started
 # again, while something of the start command lives and when nothing does.
 SIGN_SECONDS, GRACE_SECONDS = 60.0, 5.0
@@ -172,15 +176,34 @@ class StartStep(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the pipeline doesn't run, as far as that can be told."""
-        wait = Wait(applier=applier)
-        while not self._is_up(applier, was):
-            wait.look(self.pipeline)
-            if wait.seconds >= START_SECONDS or wait.ended >= STOPPED_SECONDS:
+        wait, note_at = Wait(applier=applier), SLOW_NOTE_SECONDS
+        status = applier.processes.status(self.pipeline)
+        while not self._is_up(applier, was, status):
+            wait.saw(has_ended=status is Status.STOPPED)
+            limit = SLOW_SECONDS if status is Status.RUNS else START_SECONDS
+            if wait.elapsed >= limit or wait.ended >= STOPPED_SECONDS:
+                missing = self._missing(status)
                 raise StepError(
-                    f"{self.pipeline} is not running {wait.seconds:.0f} s after its start. See "
-                    f"the log of {self.pipeline}"
+                    f"{missing} {wait.elapsed:.0f} s after its start. See the log of "
+                    f"{self.pipeline}"
+                )
+            if wait.elapsed >= note_at:
+                note_at = wait.elapsed + NOTE_SECONDS
+                applier.note(
+                    f"waiting for {self.pipeline} ({wait.elapsed:.0f} s): {self._missing(status)}"
                 )
             wait.pause()
+            status = applier.processes.status(self.pipeline)
+
+    def _missing(self, status: Status) -> str:
+        """Say what does not show yet that the pipeline runs."""
+        if self.has_status and status is not Status.RUNS:
+            return f"{self.pipeline} is not running (status: {status.word})"
+        running = f"the status of {self.pipeline} is running, but " if self.has_status else ""
+        if self.group is not None:
+            return f"{running}group {self.group} has no members"
+        location = self.checkpoint or f"of {self.pipeline}"
+        return f"{running}checkpoint {location} has no new batch"
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Suspend restarts and stop the pipeline."""
@@ -196,8 +219,8 @@ class StartStep(StepBase):
         )
         return (stop,)
 
-    def _is_up(self, applier: Applier, was: PriorState) -> bool:
-        if self.has_status and applier.processes.status(self.pipeline) is not Status.RUNS:
+    def _is_up(self, applier: Applier, was: PriorState, status: Status) -> bool:
+        if self.has_status and status is not Status.RUNS:
             return False
         if self.fresh:
             # A process that runs is no proof: the query may still be refused at its start.
