@@ -120,8 +120,9 @@ class RestorePoint:
     """The offsets of a pipeline, and a copy of a Spark query's checkpoint, at the end of a batch.
 
     `made_at` is ISO 8601 in UTC. `source` is the checkpoint, or the group with these committed
-    offsets. `location` is the copy of the checkpoint, None for a group, which has only offsets.
-    `planned_ms`, `committed_ms` and `watermark_ms` are those of the batch, in milliseconds since
+    offsets. `offsets` of a group also have the partitions that had no record. `location` is the
+    copy of the checkpoint, None for a group, which has only offsets. `planned_ms`, `committed_ms`
+    and `watermark_ms` are those of the batch, in milliseconds since
     1970. `files` and `bytes` are those of the copy, `seconds` is how long Headgate took to make it.
     `fingerprint` is that of the pipeline's version at that time, None if no version was stored.
     `sink` is the folder of a file sink, and `sink_log` its log at the batch. `history` are the

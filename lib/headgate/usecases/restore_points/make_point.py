@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 
@@ -11,11 +12,13 @@ from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.checkpoint import points as stored
 from headgate.gateway.checkpoint.point_copy import FilesGoneError
 from headgate.gateway.files.addresses import is_remote
+from headgate.model.cluster import Group, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenarios.shared.pipeline_links import is_internal
 from headgate.store import Store, open_store
 from headgate.store.clock import now
 from headgate.store.queueing import new_id
@@ -199,21 +202,42 @@ def _too_many(
     return gone
 
 
+def group_offsets(
+    pipeline: Pipeline, group: Group, topics: Mapping[str, Topic]
+) -> dict[str, dict[int, int]]:
+    """Return the group's committed offsets, and the positions in partitions without records.
+
+    A group commits no offset in a partition of which it has never read a record. If the partition
+    has none, the group starts with the next one, whatever its `auto.offset.reset` is.
+    """
+    found = {
+        (topic.name, part.number): part.end
+        for topic in topics.values()
+        if not is_internal(topic.name, pipeline)
+        for part in topic.partitions
+        if part.end is not None and part.begin == part.end
+    }
+    found |= {(o.topic, o.partition): o.offset for o in group.offsets if o.offset is not None}
+    offsets: dict[str, dict[int, int]] = {}
+    for (topic, number), offset in sorted(found.items()):
+        offsets.setdefault(topic, {})[number] = offset
+    return offsets
+
+
 def _of_group(
     context: Context, store: Store, pipeline: Pipeline, newest: RestorePoint | None
 ) -> RestorePoint:
     assert pipeline.group is not None
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         group = inspector.kafka.group(pipeline.group)
-    offsets: dict[str, dict[int, int]] = {}
-    for one in sorted(group.offsets, key=lambda o: (o.topic, o.partition)):
-        if one.offset is not None:
-            offsets.setdefault(one.topic, {})[one.partition] = one.offset
-    if not offsets:
-        raise ScenarioError(
-            f"group {pipeline.group} has no committed offsets for a restore point. Start "
-            f"{pipeline.name} once"
-        )
+        known = {one.topic for one in group.offsets if one.offset is not None}
+        if not known:
+            raise ScenarioError(
+                f"group {pipeline.group} has no committed offsets for a restore point. Start "
+                f"{pipeline.name} once"
+            )
+        topics = inspector.kafka.topics(known | set(pipeline.topics))
+    offsets = group_offsets(pipeline, group, topics)
     if newest is not None and newest.offsets == offsets:
         return newest
     version = store.versions.running(pipeline.name)

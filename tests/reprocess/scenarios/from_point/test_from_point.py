@@ -11,6 +11,7 @@ from flat_ports import FlatPorts
 from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
+from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.processes import Status
@@ -112,6 +113,23 @@ def test_each_point_is_found_in_every_partition(options, expected):
     assert found.blockers == ()
     shown = moves(found)
     assert {key: shown.get(key) for key in expected} == expected
+
+
+def test_partitions_that_a_restore_point_lacks_keep_offsets_and_the_plan_says_what_that_leaves():
+    def point(**offsets):
+        return RestorePoint(id="p-1", pipeline="q", made_at="", source="g", offsets=offsets)
+
+    def risks(of):
+        made = build_plan(
+            "from-point", "q", PaperInspector(), {"restore-point": "p-1"}, points={"q": (of,)}.get
+        )
+        return [r for r in made.risks if "has no offset of" in r]
+
+    # orders[0] begins at 2, and the group is at 7; clicks[0] is at 5.
+    (risk,) = risks(point(orders={1: 1}))
+    assert risk.startswith("restore point p-1 has no offset of clicks[0], orders[0], because q had")
+    assert "q has read there since then: up to 10 records" in risk
+    assert risks(point(orders={0: 2, 1: 1}, clicks={0: 5})) == []
 
 
 def with_topics(*names):

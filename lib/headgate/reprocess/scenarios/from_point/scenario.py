@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.errors import ScenarioError
+from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
 from headgate.reprocess.plan import Plan
@@ -18,7 +19,7 @@ from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRe
 from headgate.reprocess.scenarios.shared.pipeline_links import is_internal, topics_read
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind, read_rows
-from headgate.text.numbers import name_list
+from headgate.text.numbers import as_records, name_list
 from headgate.text.times import ago, iso, milliseconds, moment
 
 _POINT = "point"
@@ -84,7 +85,8 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     options = {k: v for k, v in request.options.items() if k != _RESTORE_POINT}
     plan = build(replace(request, options=options | {"to-offsets": rows}))
     # The id stays: the plan is built again from it, and a point never changes.
-    plan = replace(plan, options=dict(request.options))
+    risks = _unknown_risks(request, point) if plan.steps else ()
+    plan = replace(plan, options=dict(request.options), risks=(*plan.risks, *risks))
     if not plan.steps or request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return plan
     risk = (
@@ -93,6 +95,28 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
         "offsets"
     )
     return replace(plan, risks=(*plan.risks, risk))
+
+
+def _unknown_risks(request: PlanRequest, point: RestorePoint) -> Iterator[str]:
+    """Name what the group has read since the point in partitions of which the point has nothing."""
+    assert request.pipeline.group is not None
+    left = {
+        (topic, number): commit.offset
+        for (topic, number), commit in committed(request.inspector, request.pipeline.group).items()
+        if number not in point.offsets.get(topic, {}) and not is_internal(topic, request.pipeline)
+    }
+    logs = request.inspector.kafka.topics({topic for topic, _ in left}) if left else {}
+    begins = {(t.name, p.number): p.begin or 0 for t in logs.values() for p in t.partitions}
+    since = {part: at - begins.get(part, at) for part, at in left.items()}
+    if read := [part for part, count in since.items() if count > 0]:
+        name = request.pipeline.name
+        yield (
+            f"restore point {point.id} has no offset of "
+            f"{name_list(f'{topic}[{number}]' for topic, number in read)}, because {name} had "
+            f"committed none there. The run doesn't reprocess the records that {name} has read "
+            f"there since then: {as_records(sum(since[part] for part in read))}. To reprocess "
+            "them, pass the offsets of all partitions with --to-offsets"
+        )
 
 
 def _spark(request: PlanRequest, target: Target, only: dict[str, list[int]]) -> Plan:
