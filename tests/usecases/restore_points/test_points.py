@@ -16,7 +16,9 @@ import sqlalchemy as sa
 from checkpoint_writer import Writer
 from headgate.cli.main import headgate
 from headgate.errors import EvidenceError, NotFoundError, RefusedError, RegistryError, StepError
+from headgate.gateway.checkpoint import points
 from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.gateway.checkpoint.point_copy import FilesGoneError
 from headgate.gateway.checkpoint.points import damage, points_folder
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
 from headgate.model.registered_pipelines import PointSchedule
@@ -433,3 +435,36 @@ def test_a_wrong_schedule_is_named(tmp_path, text, error):
     (tmp_path / "headgate.toml").write_text(f"[restore_points]\n{text}\n")
     with pytest.raises(RegistryError, match=error):
         open_context(str(tmp_path / "headgate.toml"))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("commits/7", "v1\n{", r"commits/7 can't be read"),
+        ("state/0/1/8.delta", None, r"8\.delta"),
+    ],
+)
+def test_a_damaged_checkpoint_is_not_blamed_on_sparks_clean_up(
+    context, writer, tmp_path, file, content, said
+):
+    path = tmp_path / "ck" / file
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(RefusedError, match=said) as raised:
+        make_point(context, "q")
+    assert "is damaged: its newest batch 7 can't be copied" in str(raised.value)
+    assert str(raised.value).endswith("run `headgate plan repair q`")
+    assert list_points(context, "q").error == str(raised.value)
+
+
+def test_a_query_that_is_faster_than_the_copy_is_named(context, writer, monkeypatch):
+
+    batches = iter((7, 7, 8))
+
+    def keep(*_):
+        raise FilesGoneError("ck", next(batches), "gone")
+
+    monkeypatch.setattr(points, "keep", keep)
+    with pytest.raises(StepError, match=r"raise spark\.sql\.streaming\.minBatchesToRetain"):
+        make_point(context, "q")

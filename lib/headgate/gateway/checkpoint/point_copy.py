@@ -49,6 +49,7 @@ class FilesGoneError(StepError):
     """The query removed a file of the batch before it was kept: a later batch may do better."""
 
     def __init__(self, source: object, batch: int, why: object) -> None:
+        self.batch, self.why = batch, str(why)
         super().__init__(
             f"{source}: Spark removed files of batch {batch} before Headgate copied the "
             f"files ({why}). If this repeats, raise spark.sql.streaming.minBatchesToRetain"

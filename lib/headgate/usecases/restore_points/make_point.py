@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from contextlib import closing
@@ -40,8 +41,8 @@ def make_point(context: Context, pipeline: str) -> RestorePoint:
 
     If the newest restore point already has this batch, it is returned. Restore points beyond the
     limits of `[restore_points]` are removed. The attempt is recorded. Raises NotFoundError,
-    ScenarioError if there is nothing to copy, StepError if Spark deletes files too fast, or the
-    copy doesn't fit.
+    ScenarioError if there is nothing to copy, RefusedError if the checkpoint is damaged, StepError
+    if Spark deletes files too fast, or the copy doesn't fit.
     """
     needs_file(context)
     found = context.registered(pipeline)
@@ -152,14 +153,26 @@ def _is_of(point: RestorePoint, checkpoint: Checkpoint, inspector: LiveInspector
 
 
 def _kept(context: Context, pipeline: Pipeline) -> tuple[str, dict[str, int]]:
-    """Keep the newest batch under a new id; a copy that lost a race with the query is retried."""
+    """Keep the newest batch under a new id; a copy that lost a race with the query is retried.
+
+    Spark removes no file that its newest batch needs. So if no try found a later batch, the file
+    was missing before.
+    """
     assert pipeline.checkpoint is not None
+    batches = set()
     for left in reversed(range(_TRIES)):
         id = new_id()
         try:
             return id, stored.keep(pipeline.checkpoint, id, context.registry.file_systems).sizes
-        except FilesGoneError:
+        except FilesGoneError as error:
             stored.remove_leftovers(pipeline.checkpoint, context.registry.file_systems)
+            batches.add(error.batch)
+            if not left and len(batches) == 1:
+                raise RefusedError(
+                    f"checkpoint {pipeline.checkpoint} is damaged: its newest batch {error.batch} "
+                    f"can't be copied ({error.why}). For the repair, run `headgate plan repair "
+                    f"{shlex.quote(pipeline.name)}`"
+                ) from error
             if not left:
                 raise
     raise AssertionError
