@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypedDict
@@ -39,6 +39,13 @@ RESET = "reset"
 _KEPT = 4
 # What reading a damaged document raises, of its fields and of those of its steps.
 _DAMAGES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+LOCK_OF_STOP = "stop command of:"
+"""A resource that begins so is only a lock: the run uses it, but changes nothing of it."""
+
+
+def changed(resources: Iterable[str]) -> tuple[str, ...]:
+    """Return the resources that a run changes, without those that are only locks."""
+    return tuple(name for name in resources if not name.startswith(LOCK_OF_STOP))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,10 @@ from typing import Any
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.execution.execute import Record
 from headgate.reprocess.output_effects import OutputEffects
-from headgate.reprocess.plan import UNDO, Plan
+from headgate.reprocess.plan import UNDO, Plan, changed
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared.output_statements import BEHIND, UNDONE, UNSTATED
+from headgate.reprocess.scenarios.shared.shared_commands import with_shared_stops
 from headgate.reprocess.steps.base.step import Step, pipeline_of
 from headgate.reprocess.steps.checkpoint.swap import OUTPUT_MOVED, OUTPUT_STAYS
 
@@ -43,7 +44,7 @@ def build_undo(past: Past, inspector: Inspector) -> Plan:
     pairs += [(None, step) for step in _reenable_last([step for _, step in pairs], commands)]
     steps = tuple(step for _, step in pairs)
     preconditions = _preconditions(past, steps, inspector)
-    return Plan(
+    plan = Plan(
         scenario=UNDO,
         pipeline=pipeline,
         steps=steps,
@@ -51,10 +52,12 @@ def build_undo(past: Past, inspector: Inspector) -> Plan:
         risks=tuple(_risks(steps, inspector)),
         blockers=(*past.blockers, *_blockers(past, steps, preconditions, inspector)),
         options={"run": past.run},
-        resources=past.plan.resources,
+        # Which pipelines share a command now, is looked up anew.
+        resources=changed(past.plan.resources),
         undoes=tuple(position for position, _ in pairs),
         outputs=_outputs(past, steps) if steps else OutputEffects(),
     )
+    return with_shared_stops(plan, inspector)
 
 
 def _risks(steps: tuple[Step, ...], inspector: Inspector) -> Iterator[str]:

@@ -28,6 +28,7 @@ from headgate.reprocess.scenario import (
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.chain_offer import OFFERS, with_chain_offer
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
+from headgate.reprocess.scenarios.shared.shared_commands import with_shared_stops
 from headgate.text.numbers import as_records, instead
 
 
@@ -126,6 +127,7 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
     if scenario in OFFERS:
         plan = with_chain_offer(request, plan)
     # Whatever is done: what is registered twice can be stopped under one name and run on.
+    plan = with_shared_stops(plan, inspector)
     shared = common.shared_checkpoint(registered, inspector) if plan.steps else []
     more = tuple(reason for reason in shared if reason not in plan.blockers)
     return replace(plan, blockers=(*plan.blockers, *more)) if more else plan

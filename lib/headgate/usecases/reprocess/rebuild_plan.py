@@ -11,7 +11,7 @@ from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.reprocess.impact import measured
-from headgate.reprocess.plan import RESET, UNDO, Plan, load_plan
+from headgate.reprocess.plan import RESET, UNDO, Plan, changed, load_plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import LastPositions, no_positions
 from headgate.reprocess.scenarios.build import APPROVED, approved_counts, build_plan, drift
@@ -273,7 +273,7 @@ def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = N
 
     An undo counts only for another undo of the same run.
     """
-    resources = store.runs.resources(row.id)
+    resources = changed(store.runs.resources(row.id))
     others = {r.id: r for name in resources for r in store.runs.touching(name)}
     later = [r for r in others.values() if r.created_at > row.created_at and r.id != but]
     return [
@@ -300,7 +300,7 @@ def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[Ru
     Runs before the newest bounded run don't count, because it continued where they ended.
     """
     found: dict[str, RunFacts] = {}
-    for name in resources:
+    for name in changed(resources):
         for row in store.runs.touching(name):
             is_bounded, ended_early = row.scenario == BOUNDED, row.state in _ENDED_EARLY
             if row.undo_of is not None or not (is_bounded or ended_early):
@@ -315,7 +315,7 @@ def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[Ru
 
 
 def _half_done(store: Store | SqliteReader, plan: Plan, row: RunFacts) -> str:
-    shared = shared_words(store, plan.resources, row.id)
+    shared = shared_words(store, changed(plan.resources), row.id)
     return (
         f"run {row.id} on {shared} stopped part-way and was not undone. To undo run {row.id}, run "
         f"`headgate undo {row.id}` before you apply this plan. Later, you would first have to undo "

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from headgate.gateway.checkpoint.backups import freed_bytes, kept_by, remove
 from headgate.gateway.checkpoint.folders import local_path
+from headgate.reprocess.plan import changed
 from headgate.store import Store, open_store
 from headgate.store.rows import ACTIVE_RUNS, RunFacts, RunFilter, RunState
 from headgate.usecases.context import Context
@@ -57,7 +58,7 @@ def _continued(store: Store, rows: Iterable[RunFacts]) -> frozenset[str]:
     for row in rows:
         if row.scenario != BOUNDED or row.state.is_active or row.undo_of is not None:
             continue
-        resources = store.runs.resources(row.id)
+        resources = changed(store.runs.resources(row.id))
         if resources and later.issuperset(resources):
             found.add(row.id)
         elif has_effect(store, row.id):

@@ -11,7 +11,7 @@ from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.schedules import StoredSchedule, span_words
 from headgate.model.version import Sink
 from headgate.reprocess.estimate import read_estimate
-from headgate.reprocess.plan import Plan, load_plan
+from headgate.reprocess.plan import Plan, changed, load_plan
 from headgate.reprocess.scenarios.build import drift
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.store import Store
@@ -96,7 +96,7 @@ def _half_done(store: Store, known: StoredSchedule, plan: Plan) -> Iterator[str]
     for row in half_done(store, plan.resources):
         # The oldest ticks are removed, so their runs are known only by who queued them.
         if row.id not in ticks and row.created_by != known.actor:
-            shared = shared_words(store, plan.resources, row.id)
+            shared = shared_words(store, changed(plan.resources), row.id)
             yield f"run {row.id} ({row.scenario}) on {shared} stopped part-way and was not undone"
 
 
