@@ -15,6 +15,8 @@ COLUMNS = {
     3: TypedColumn("decimal(10,2)", True),
     4: TypedColumn("array", True),
     5: TypedColumn("long", True),
+    6: TypedColumn("timestamp", True),
+    7: TypedColumn("date", False),
 }
 
 
@@ -41,6 +43,10 @@ COLUMNS = {
         ("(p#3 - cast(k#1 as decimal(4,3)))", "decimal(12,3)", True),
         ("(p#3 / 2)", None, True),
         ("(cast(k#1 as decimal(38,2)) * p#3)", None, True),
+        ("(t#6 - t#6)", "interval day to second", True),
+        ("(d#7 - d#7)", "interval day", False),
+        ("(t#6 - INTERVAL '1' HOUR)", "timestamp", True),
+        ("try_to_time(k#2, Some(HH:mm))", "time(6)", True),
         ("CASE WHEN (k#1 = B) THEN n#5 ELSE 0 END", "long", True),
         ("CASE WHEN (k#1 = B) THEN 1 ELSE 0 END", "integer", False),
         ("CASE WHEN (k#1 = B) THEN n#5 ELSE k#2 END", None, True),

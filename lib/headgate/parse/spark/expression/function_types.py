@@ -50,6 +50,7 @@ _OF_TYPE = {
     "replace right rpad rtrim schemaofjson sha sha1 sha2 soundex space splitpart stringrepeat "
     "stringspace stringtranslate stringtrimboth substr substring substringindex tochar tocharacter "
     "tocsv tojson translate trim typeof ucase upper urldecode urlencode uuid",
+    "time(6)": "currenttime maketime totime trytotime",
     "timestamp": "currenttimestamp datetrunc fromutctimestamp maketimestamp microstotimestamp "
     "millistotimestamp now secondstotimestamp timestampadd timestampmicros timestampmillis "
     "timestampseconds totimestamp toutctimestamp trytotimestamp",
@@ -69,8 +70,8 @@ _AS_FIRST = words(
 )
 _ELEMENT = words("arraymax arraymin elementat get getarrayitem getmapvalue tryelementat")
 _NEVER_NULL = words(
-    "array currentdate currenttimestamp equalnull hash isnan isnotnull isnull knownnotnull map "
-    "namedstruct now pi struct typeof uuid xxhash64 zeroifnull"
+    "array currentdate currenttime currenttimestamp equalnull hash isnan isnotnull isnull "
+    "knownnotnull map namedstruct now pi struct typeof uuid xxhash64 zeroifnull"
 )
 _ALWAYS_NULLABLE = words(
     "acos arraycontains arrayexists arrayforall arraymax arraymin arraysoverlap asin atan bround "
@@ -80,7 +81,7 @@ _ALWAYS_NULLABLE = words(
     "luhncheck mapcontainskey mask mod nextday nullif nullifzero parseurl pmod radians "
     "regexpsubstr right rint round sha2 sign signum sin sinh splitpart sqrt tan tanh tocsv "
     "todegrees tojson toradians trunc tryadd trydivide tryelementat trymultiply trysubtract "
-    "trytodate trytotimestamp unhex urldecode urlencode widthbucket"
+    "trytodate trytotime trytotimestamp unhex urldecode urlencode widthbucket"
 )
 # Nullable unless ANSI mode is on, or if the text has another form: a plan's text may not say it.
 _BY_MODE = words("makedate maketimestamp todate totimestamp tounixtimestamp unixtimestamp")

@@ -212,7 +212,17 @@ def _beside(term: Term, other: Any) -> Any:
     return None
 
 
+# What one point in time less another is.
+_BETWEEN = {
+    "timestamp": "interval day to second",
+    "timestamp_ntz": "interval day to second",
+    "date": "interval day",
+}
+
+
 def _arithmetic(name: str, left: Any, right: Any) -> Any:
+    if name == "-" and left == right and left in _BETWEEN:
+        return _BETWEEN[left]
     if left in ("timestamp", "date") and name in "+-" and right != left:
         return left
     if left in _RANK and right in _RANK:

@@ -108,6 +108,8 @@ def _sum(kind: Any) -> list[Field]:
         return [Field("sum", wide, True), Field("isEmpty", "boolean", False)]
     if kind in _INTEGRAL:
         return [Field("sum", "long", True)]
+    if isinstance(kind, str) and kind.startswith("interval "):
+        return [Field("sum", kind, True)]
     return [Field("sum", "double" if kind in ("float", "double", "string") else None, True)]
 
 
