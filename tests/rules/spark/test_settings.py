@@ -152,3 +152,40 @@ def test_the_same_partitions_are_not_asked_about():
 def test_partitions_of_state_that_is_seen_decide_without_a_log():
     before = version(aggregate(stores=(store(partitions=2),)))
     assert "CFG002" not in {f.rule for f in judged({PARTITIONS: "2"}, before).findings}
+
+
+@pytest.mark.parametrize(
+    ("key", "outcome"),
+    [
+        ("to_json(struct(s0.k, s0.v))", Outcome.UNKNOWN),
+        ("upper(s0.k)", Outcome.RESUMES),
+        ("s0.k", Outcome.RESUMES),
+    ],
+)
+def test_nulls_in_json_matter_where_a_key_is_json(key, outcome):
+    before = version(aggregate(keys=(key,)))
+    name = "spark.sql.jsonGenerator.ignoreNullFields"
+    report = compare(replace(before, settings={}), replace(before, settings={name: "false"}))
+    assert [f.outcome for f in report.findings if f.rule == "CFG011"] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("option", "types", "outcome"),
+    [
+        ("timeZone", ("string", "timestamp"), Outcome.UNKNOWN),
+        ("dateFormat", None, Outcome.UNKNOWN),
+        ("timestampFormat", ("string", "long"), Outcome.RESUMES),
+        ("maxFilesPerTrigger", ("string", "timestamp"), Outcome.RESUMES),
+    ],
+)
+def test_an_option_of_a_source_that_decides_which_times_are_read(option, types, outcome):
+    plain = {"path": "/in", "multiline": "false"}
+    sides = [
+        version(
+            aggregate(),
+            sources=(replace(files(), options=options, column_types=types),),
+        )
+        for options in (plain, plain | {option.lower(): "x"})
+    ]
+    found = [f.outcome for f in compare(*sides).findings if f.rule == "TRF002"]
+    assert found == [outcome]

@@ -83,6 +83,7 @@ _MEANING = (
     "spark.sql.legacy.",
     "spark.sql.caseSensitive",
     "spark.sql.decimalOperations.",
+    "spark.sql.jsonGenerator.",
     "spark.sql.mapKeyDedupPolicy",
     "spark.sql.session.collation",
     "spark.sql.timestampType",
@@ -95,6 +96,9 @@ _MEANING = (
     "spark.sql.charAsVarchar",
 )
 """Prefixes of settings that change what expressions compute."""
+# It decides what one function writes: other keys stay.
+_JSON = "spark.sql.jsonGenerator."
+_WRITES_JSON = re.compile(r"\bto_json\(|StructsToJson")
 _DECIMALS = "spark.sql.decimalOperations."
 _ARITHMETIC = re.compile(r" [*/%+-] ")
 _TIME_PARSER = "spark.sql.legacy.timeParserPolicy"
@@ -144,7 +148,8 @@ def setting_changes_expressions(c: Comparison) -> Iterator[RuleResult]:
         if key.startswith(_DECIMALS) and (pair := _decimal_arithmetic(c)):
             yield _types_may_differ(key, old, new, pair)
             continue
-        hit = next((p for p in c.operators if _is_computed(p)), None)
+        call = _WRITES_JSON if key.startswith(_JSON) else _CALL
+        hit = next((p for p in c.operators if _is_computed(p, call)), None)
         yield RuleResult(
             outcome=Outcome.UNKNOWN if hit else Outcome.RESUMES,
             state_effect=None if hit else StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
@@ -221,7 +226,7 @@ def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Ru
     )
 
 
-def _is_computed(pair: OperatorPair) -> bool:
-    """Say whether a key of both versions is more than a column or a window over one."""
+def _is_computed(pair: OperatorPair, call: re.Pattern[str]) -> bool:
+    """Say whether a key of both versions has such a call; a window over a column is none."""
     keys = pair.before.keys or () if pair.before and pair.after else ()
-    return any(_CALL.search(k) and not k.startswith(("window(", "session_window(")) for k in keys)
+    return any(call.search(k) and not k.startswith(("window(", "session_window(")) for k in keys)

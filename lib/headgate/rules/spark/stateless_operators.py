@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
+from headgate.model.version import Source
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import family, option
@@ -46,9 +48,19 @@ def stateless_change(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("TRF002")
+# They decide which time a text is. Without a zone in the text, `timeZone` does.
+_OF_TIMES = frozenset({"timezone", "timestampformat", "timestampntzformat", "dateformat"})
+_SAME_TIMES = "Does Spark read the same times with the new value of {key}, from every text?"
+_KEEP_THE_OPTION = "Keep the old value, or reprocess the input with a new checkpoint."
+
+
+@rule("TRF002", remedies=(_KEEP_THE_OPTION,), questions=(_SAME_TIMES,))
 def source_option(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record this option of the source, so the new value takes effect."""
+    """The checkpoint doesn't record this option of the source, so the new value takes effect.
+
+    If the option decides which times Spark reads and these times differ, new rows go to other
+    windows and keys than old rows, or Spark drops them as late.
+    """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         if not (pair.before.options and pair.after.options):
@@ -58,15 +70,29 @@ def source_option(c: Comparison) -> Iterator[RuleResult]:
         keys = {k.lower() for k in (*pair.before.options, *pair.after.options)} - _OWN_RULE
         for key in sorted(keys):
             old, new = option(pair.before, key), option(pair.after, key)
-            if old != new:
-                yield RuleResult(
-                    outcome=Outcome.RESUMES,
-                    state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
-                    location=pair.location,
-                    before=old,
-                    after=new,
-                    because=f"Option {key} changed.",
-                )
+            if old == new:
+                continue
+            is_open = c.is_stateful and key in _OF_TIMES and _has_times(pair.after)
+            yield RuleResult(
+                outcome=Outcome.UNKNOWN if is_open else Outcome.RESUMES,
+                state_effect=None
+                if is_open
+                else StateEffect.EXACT
+                if c.is_stateful
+                else StateEffect.NONE,
+                location=pair.location,
+                before=old,
+                after=new,
+                because=f"Option {key} changed.",
+                question=_SAME_TIMES.format(key=key) if is_open else None,
+                remedy=_KEEP_THE_OPTION if is_open else "",
+            )
+
+
+def _has_times(source: Source) -> bool:
+    """Say whether a source may have a column of times; it may if no plan has its types."""
+    kinds = source.column_types
+    return kinds is None or any(k in json.dumps(kinds) for k in ("timestamp", "date"))
 
 
 _CAPTURE_THE_OLD = "Capture the old version, too: `headgate capture module:function`."
