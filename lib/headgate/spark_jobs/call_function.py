@@ -11,7 +11,7 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.block_start import EndlessWaitError
-from headgate.spark_jobs.own_process import LIBRARIES, check_tree
+from headgate.spark_jobs.own_process import LIBRARIES, check_tree, not_importable
 from headgate.spark_jobs.record_query import refusal
 
 # Names of the environment that were left out, set by whoever starts this process.
@@ -43,9 +43,7 @@ def called(
         raise CaptureError(f"{entry_point} called exit({error.code})") from error
     except ModuleNotFoundError as error:
         if error.name and (module + ".").startswith(error.name + "."):
-            raise CaptureError(
-                f"module {error.name} can't be imported from {Path.cwd()}"
-            ) from error
+            raise not_importable(error.name) from error
         raise _failed(entry_point, error, withheld) from error
     except Exception as error:
         raise _failed(entry_point, error, withheld) from error

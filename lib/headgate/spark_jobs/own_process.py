@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import glob
 import hashlib
 import importlib
 import importlib.util
@@ -61,7 +62,20 @@ def check_importable(entry_point: str) -> None:
     """Refuse a module that is not there before Spark is started for it."""
     package = entry_point.partition(":")[0].partition(".")[0]
     if not package or importlib.util.find_spec(package) is None:
-        raise CaptureError(f"module {package} can't be imported from {Path.cwd()}")
+        raise not_importable(package)
+
+
+def not_importable(module: str) -> CaptureError:
+    """Return the error of a module that Python doesn't find; it names a folder that has it."""
+    here = Path.cwd()
+    text = f"module {module} can't be imported from {here}"
+    path = glob.escape(module.replace(".", "/"))
+    files = (f for end in ("", ".py") for f in here.glob(f"[!.]*/{path}{end}") if path)
+    file = next(files, None)
+    if file is None:
+        return CaptureError(f"{text}. If its code is in another folder, set PYTHONPATH to it")
+    folder = file.relative_to(here).parts[0]
+    return CaptureError(f"{text}, but it is in the folder {folder}: set PYTHONPATH={folder}")
 
 
 def forget_modules() -> None:

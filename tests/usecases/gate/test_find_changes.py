@@ -104,8 +104,27 @@ def test_an_entry_point_outside_of_the_repository_counts_as_changed(repo):
     repo.register(orders="elsewhere.orders:build")
     repo.commit()
     repo.file("README.md", "x")
-    why = "Headgate can't follow all imports: module elsewhere.orders isn't in the repository"
+    why = (
+        "Headgate can't follow all imports: module elsewhere.orders isn't in a folder of the "
+        "repository that Python imports from"
+    )
     assert changes()[0]["orders"] == ("changed", why)
+
+
+def test_a_source_folder_that_python_does_not_import_from_is_named(repo, monkeypatch):
+    repo.register(orders="shop.orders:build")
+    repo.file("src/shop/__init__.py", "")
+    repo.file("src/shop/orders.py", "x = 1\n")
+    repo.commit()
+    repo.file("README.md", "x")
+    monkeypatch.chdir(repo.folder)
+    why = (
+        "Headgate can't follow all imports: module shop.orders is in the folder src: set "
+        "PYTHONPATH=src"
+    )
+    assert changes()[0]["orders"] == ("changed", why)
+    monkeypatch.setenv("PYTHONPATH", "src")
+    assert changes()[0]["orders"] == ("unchanged",)
 
 
 INPUTS = """

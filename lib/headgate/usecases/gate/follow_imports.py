@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,7 @@ class ImportFollower:
         """Return everything that an import of `module` depends on."""
         walk = _Walk()
         if not self._import(module, walk):
-            walk.unresolved.append(f"module {module} isn't in the repository")
+            walk.unresolved.append(self._not_found(module))
         while walk.pending:
             self._read_module(*walk.pending.pop(), walk)
         return Followed(
@@ -64,6 +65,16 @@ class ImportFollower:
             names=frozenset(walk.names),
             unresolved=tuple(dict.fromkeys(walk.unresolved))[:_MOST_UNRESOLVED],
         )
+
+    def _not_found(self, module: str) -> str:
+        """Say that Python doesn't find a module, and which folder below has it."""
+        path = module.replace(".", "/")
+        for folder in self._folders:
+            for below in sorted(folder.glob("[!.]*/")):
+                if (below / f"{path}.py").is_file() or (below / path / _PACKAGE).is_file():
+                    place = os.path.relpath(below)
+                    return f"module {module} is in the folder {place}: set PYTHONPATH={place}"
+        return f"module {module} isn't in a folder of the repository that Python imports from"
 
     def _import(self, name: str, walk: _Walk) -> bool:
         """Import `a.b.c` as Python does: `a`, then `a.b`, then `a.b.c`; say whether it is here."""
