@@ -67,16 +67,22 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
     for row in found.points:
         say(_line(row))
     if found.points:
-        say(
-            f"{plural(len(found.points), 'restore point')}: {size(found.held_bytes)} on disk now, "
-            f"up to {size(found.bytes)} after Spark deletes their files from the checkpoint "
-            f"(max_size: {size(found.max_bytes)})"
-        )
+        say(f"{plural(len(found.points), 'restore point')}{_held(found)}")
     for id, why in found.unreadable.items():
         say(f"Restore point {id} exists, but can't be read: {why}")
     if found.error:
         tried = f"failed at {short_time(found.tried_at)} UTC"
         say(f"The last attempt to make a restore point {tried}: {found.error}")
+
+
+def _held(found: PointList) -> str:
+    """Return what the points take on disk; those of a group have only offsets."""
+    if all(row.location is None for row in found.points):
+        return ", only with offsets"
+    return (
+        f": {size(found.held_bytes)} on disk now, up to {size(found.bytes)} after Spark deletes "
+        f"their files from the checkpoint (max_size: {size(found.max_bytes)})"
+    )
 
 
 def _effect_lines(effect: dict[str, Any]) -> list[str]:

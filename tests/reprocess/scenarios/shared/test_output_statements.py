@@ -50,10 +50,12 @@ def test_a_fact_that_no_statement_needs_is_not_asked_for():
 def test_statements_are_whole_short_sentences():
     for declared in STATEMENTS.values():
         for text in (t for s in declared.statements for t in (s.run, s.undo) if t):
-            assert text[0].isupper() or text.startswith("{"), text
+            assert text[0].isupper() or text.startswith("{name}"), text
             assert text.endswith("."), text
             gaps = {name for _, name, _, _ in string.Formatter().parse(text) if name}
             assert gaps <= {"name", "to", "point"}, text
+            # It may be several outputs, or "the pipeline's outputs".
+            assert not any(s.startswith("{to}") for s in text.split(". ")), text
             for sentence in text.replace("auto.offset.reset", "x").split(". "):
                 assert len(sentence.split()) <= MOST_WORDS, sentence
 

@@ -68,7 +68,7 @@ FILES_STAY = (
 DROPPED = says(
     Fact.BY_BATCH,
     undo=(
-        "{to} silently drops batch numbers that it has already recorded. Before the undo, "
+        "The sink silently drops batch numbers that it has already recorded. Before the undo, "
         "restore {to} to its state before the run."
     ),
 )
@@ -214,7 +214,7 @@ SCHEDULED = (
 )
 
 NEW_FORM = says(
-    run="The new version continues at the old offsets. {to} contains results of both versions."
+    run="The new version continues at the old offsets. Results of both versions are in {to}."
 )
 
 CHAIN = (
