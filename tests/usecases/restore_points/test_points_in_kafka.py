@@ -2,9 +2,11 @@
 
 import pytest
 
+from headgate.cli.commands.restore_points import _say as show
 from headgate.model.cluster import Partition, Topic
 from headgate.model.restore_points import RestorePoint
-from headgate.usecases.restore_points.list_points import held_in_kafka
+from headgate.ui.reprocess.point_choice import disk_use
+from headgate.usecases.restore_points.list_points import PointList, PointRow, held_in_kafka
 
 
 @pytest.mark.parametrize(
@@ -19,3 +21,32 @@ def test_a_partition_is_written_as_everywhere(begin, end, said):
     topic = Topic(name="orders", partitions=(Partition(number=0, begin=begin, end=end),))
     has_all, why = held_in_kafka(point, {"orders": topic})
     assert has_all is False and why.startswith(said)
+
+
+def test_points_that_are_only_offsets_say_nothing_of_spark(capsys):
+    row = PointRow(
+        id="p",
+        time="2026-11-27T10:00:00Z",
+        made_at="2026-11-27T10:00:00Z",
+        batch=None,
+        query_id=None,
+        watermark=None,
+        location=None,
+        offsets={"orders": {0: 5}},
+        files=0,
+        bytes=0,
+        seconds=0.0,
+    )
+    found = PointList(
+        pipeline="q",
+        points=(row,),
+        held_bytes=0,
+        bytes=0,
+        max_bytes=10,
+        every_seconds=None,
+        keep_seconds=1.0,
+    )
+    show(found, {})
+    said = capsys.readouterr().out
+    assert "1 restore point, only with offsets (no disk space)" in said
+    assert "Spark" not in said and disk_use(found) == "only offsets (no disk space)"

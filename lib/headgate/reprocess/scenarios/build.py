@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from headgate.errors import NotFoundError, RefusedError, ScenarioError
+from headgate.errors import EvidenceError, NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
 from headgate.reprocess.answers import read_answers
 from headgate.reprocess.plan import RESET, Plan
@@ -122,15 +123,27 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
     except RefusedError as error:
         # A remote checkpoint, a group that may not be seen: still a plan, shown with its reason.
         plan = request.block(str(error))
+    except EvidenceError as error:
+        if type(error) is not EvidenceError:
+            raise
+        # What reads a checkpoint doesn't know whose it is.
+        raise EvidenceError(_with_name(str(error), pipeline)) from error
     plan = plan if plan.options else replace(plan, options=dict(request.options))
     plan = with_statements(request, plan)
     if scenario in OFFERS:
         plan = with_chain_offer(request, plan)
-    # Whatever is done: what is registered twice can be stopped under one name and run on.
     plan = with_shared_stops(plan, inspector)
+    # Whatever is done: what is registered twice can be stopped under one name and run on.
     shared = common.shared_checkpoint(registered, inspector) if plan.steps else []
     more = tuple(reason for reason in shared if reason not in plan.blockers)
-    return replace(plan, blockers=(*plan.blockers, *more)) if more else plan
+    blockers = (_with_name(said, pipeline) for said in (*plan.blockers, *more))
+    return replace(plan, blockers=tuple(blockers))
+
+
+def _with_name(said: str, pipeline: str) -> str:
+    """Return the sentence with the pipeline's name in the command that repairs it."""
+    repair = "`headgate plan repair`"
+    return said.replace(repair, f"{repair[:-1]} {shlex.quote(pipeline)}`")
 
 
 def _scenario(name: str) -> Scenario:

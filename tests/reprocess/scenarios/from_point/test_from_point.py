@@ -115,6 +115,24 @@ def test_each_point_is_found_in_every_partition(options, expected):
     assert {key: shown.get(key) for key in expected} == expected
 
 
+def test_a_shift_leaves_empty_partitions_without_an_offset_alone():
+    inspector = PaperInspector()
+    inspector.known["clicks"] = Topic(name="clicks", id="c", partitions=(part(0), part(1, 50, 50)))
+    made = plan(inspector, shift_by=-1)
+    assert made.blockers == () and moves(made).get(("clicks", 1)) is None
+    assert moves(made)["clicks", 0] == (5, 4)
+
+
+def test_records_past_retention_are_named_only_if_the_target_is_the_earliest_offset():
+    def said(**options):
+        return [r for r in plan(**options).risks if "past retention" in r]
+
+    # Of orders[0], the first two offsets are gone; it is at 7, orders[1] at 2.
+    assert said(to_offsets=["orders,0,3", "orders,1,1"]) == []
+    assert said(to_offsets=["orders,0,2"])[0].startswith("the first 2 offsets of orders are past")
+    assert said(to_earliest=True)
+
+
 def test_partitions_that_a_restore_point_lacks_keep_offsets_and_the_plan_says_what_that_leaves():
     def point(**offsets):
         return RestorePoint(id="p-1", pipeline="q", made_at="", source="g", offsets=offsets)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.errors import RefusedError, ScenarioError
+from headgate.errors import EvidenceError, RefusedError, ScenarioError
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.restore_points import StoreRows
@@ -166,6 +166,14 @@ def test_what_can_not_be_gone_back_to(old, options, change, reason):
         change(here)
     plan = plan_of(here, **options)
     assert not plan.can_apply and re.search(reason, "; ".join(plan.blockers)), plan.blockers
+
+
+def test_a_broken_log_names_the_repair_of_its_pipeline(old):
+    here = old()
+    newest = max((here.folder / "ck" / "commits").glob("[0-9]*"), key=lambda p: int(p.name))
+    newest.write_text("v1\n{")
+    with pytest.raises(EvidenceError, match="Run `headgate plan repair q`"):
+        plan_of(here, batch=1)
 
 
 def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):

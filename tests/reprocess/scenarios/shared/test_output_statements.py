@@ -94,3 +94,9 @@ def test_each_sentence_is_a_line_of_the_plan_s_text_and_an_undo_s_own():
         "Outputs after you undo this undo",
         "Three.",
     )
+
+
+def test_no_sentence_begins_with_an_output_that_may_be_unnamed():
+    for declared in STATEMENTS.values():
+        for one in declared.statements:
+            assert "{to} " not in [t[:5] for text in (one.run, one.undo) for t in text.split(". ")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, TypeVar
 
 from headgate.errors import ScenarioError
@@ -119,11 +119,14 @@ def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> 
     return []
 
 
-def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
-    """Name the retained input that is lost already, or is no longer whole."""
+def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -> list[str]:
+    """Name the retained input that is lost already, or is no longer whole.
+
+    Of the topics in `within`, no record is wanted that is lost.
+    """
     risks = []
     for name, topic in sorted(topics.items()):
-        gone = sum(part.begin or 0 for part in topic.partitions)
+        gone = 0 if name in within else sum(part.begin or 0 for part in topic.partitions)
         if gone:
             risks.append(
                 f"the first {plural(gone, 'offset')} of {name} {'is' if gone == 1 else 'are'} past "

@@ -199,7 +199,11 @@ def move_risks(
     on = {p: reached[p][0] for p, to in found.to.items() if p in reached and to > reached[p][0]}
     ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
     first = [p for p, to in found.to.items() if p not in positions and to < (ends.get(p) or 0)]
-    risks = common.topic_risks({p[0]: topics[p[0]] for p in (*back, *first)})
+    # Who asks for an offset after the earliest one wants none of the records before it.
+    begins = {(t.name, p.number): p.begin or 0 for t in topics.values() for p in t.partitions}
+    rewound = {topic for topic, _ in (*back, *first)}
+    cut = {p[0] for p in (*back, *first) if found.to[p] <= begins[p]}
+    risks = common.topic_risks({name: topics[name] for name in rewound}, within=rewound - cut)
     if unset := [p for p in first if p[0] not in recreated]:
         new = [f"{topic}[{number}]" for topic, number in unset]
         risks.append(

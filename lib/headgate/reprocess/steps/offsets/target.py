@@ -244,6 +244,9 @@ class _Finder:
 
     def _shift(self, by: int) -> None:
         if self.committed is None:
+            if self.begin == self.end:
+                # Without a record, there is nothing that a shift could reprocess or skip.
+                return
             self.found.blockers.append(
                 f"{_name(self.part)} has no committed offset to shift: choose an offset or a time "
                 "instead"
