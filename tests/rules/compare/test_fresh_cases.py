@@ -22,6 +22,16 @@ GROUPS = (*FRESH, "spark_pulls*", "spark_kinds")
 CASES = sorted(p.parent for group in GROUPS for p in FOLDER.glob(f"{group}/*/outcome.json"))
 
 KNOWN = {
+    "aquariums_tank_by_translate": "Spark resumed: translate() gives the same key. Whether the "
+    "functions return the same is asked: unknown.",
+    "lamplighters_zone_of_reader": "Spark wrote wrong results: texts have no zone, so timeZone "
+    "moves them. What the texts hold is asked: unknown.",
+    "llamas_hour_by_time_bucket": "Spark resumed: time_bucket() gives the same hour. Whether the "
+    "functions return the same is asked: unknown.",
+    "stables_times_made_of_parts": "Spark resumed: make_timestamp() gives the same time. Whether "
+    "the functions return the same is asked: unknown.",
+    "swans_nulls_in_json": "Spark wrote wrong results: a key is JSON with null fields. Whether "
+    "there are such rows is asked: unknown.",
     "kennels_lines_by_from_csv": "Spark resumed: from_csv() reads the same key as split(). Whether "
     "the functions return the same is asked: unknown.",
     "oysters_bed_by_str_to_map": "Spark resumed: str_to_map() finds the same key as a regular "
