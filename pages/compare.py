@@ -21,7 +21,7 @@ from headgate.ui.rehearsal.panel import rehearsal_panel
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.canvas import Beside, canvas_and_panel, closed_boxes, search
 from headgate.ui.shared.choose_one import switch
-from headgate.ui.shared.choose_pipeline import pick_pipeline
+from headgate.ui.shared.choose_pipeline import check_address, pick_pipeline
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.given_evidence import GIVEN, Given
 from headgate.ui.shared.graph.component import room
@@ -50,6 +50,7 @@ def main() -> None:
 
 @st.fragment
 def _page(context: Context) -> None:
+    check_address(context, CompareKey.PIPELINE)
     head, pipelines, old, new, sides, find, only = st.columns(
         [0.9, 1.5, 2.15, 2.15, 1.75, 1.25, 1.25], vertical_alignment="center", gap="xsmall"
     )

@@ -23,7 +23,7 @@ from headgate.ui.reprocess.scenario_form import ask_options, unanswered
 from headgate.ui.runs.run_view import run_view
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.address_state import select, selected
-from headgate.ui.shared.choose_pipeline import pick_pipeline
+from headgate.ui.shared.choose_pipeline import check_address, pick_pipeline
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import Param, ReprocessKey
 from headgate.ui.shared.page import open_page, title, user
@@ -45,6 +45,9 @@ def main() -> None:
 
 
 def _page(context: Context) -> None:
+    # A run stays, whatever becomes of its pipeline.
+    if not selected(Param.RUN):
+        check_address(context, ReprocessKey.PIPELINE)
     head, pipelines = st.columns([3, 2], vertical_alignment="center")
     with head:
         title("Reprocess", "Plan, run, undo")

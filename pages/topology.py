@@ -13,7 +13,12 @@ from headgate.ui.evidence.capture_form import capture_dialog, capture_form
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.canvas import focus_toggle, search
 from headgate.ui.shared.choose_one import choose, switch
-from headgate.ui.shared.choose_pipeline import observed_last, pick_pipeline, version_label
+from headgate.ui.shared.choose_pipeline import (
+    check_address,
+    observed_last,
+    pick_pipeline,
+    version_label,
+)
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.export_menu import version_exports
 from headgate.ui.shared.given_evidence import GIVEN, Given, given
@@ -45,6 +50,7 @@ def main() -> None:
 
 @st.fragment
 def _page(context: Context) -> None:
+    check_address(context, TopologyKey.PIPELINE)
     head, pipelines, numbers, views, find, focus, download, add = st.columns(
         [1.5, 1.55, 2.2, 2.1, 1.3, 0.9, 0.5, 0.45], vertical_alignment="center"
     )

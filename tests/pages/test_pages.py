@@ -79,10 +79,13 @@ def test_a_link_to_a_node_that_is_gone_shows_the_version(open_page, seeded):
     assert "Version 2" in text(at)
 
 
-def test_a_wrong_link_falls_back(open_page, seeded):
+def test_a_wrong_link_says_so(open_page, seeded):
     at = open_page("topology", pipeline="no-such-pipeline", version="99")
+    assert not at.exception and "isn't in headgate" in text(at)
+    assert at.selectbox(key=TopologyKey.PIPELINE).value is None
+    at = open_page("topology", pipeline="orders-by-city", version="99")
     assert not at.exception
-    assert at.selectbox(key=TopologyKey.PIPELINE).value == "orders-by-city"
+    assert at.warning[0].value.startswith("Version 99 not found. The page shows Version 2")
 
 
 def test_compare_says_what_to_do_and_lists_findings(open_page, seeded):

@@ -57,6 +57,16 @@ def test_every_scenario_is_shown_with_its_sentence_and_a_refused_one_with_its_re
     assert not [b for b in at.button if b.key == ReprocessKey.GO]
 
 
+def test_an_unknown_pipeline_is_not_another_one(open_page, seeded):
+    at = open_page("reprocess", pipeline="zz", scenario="from-scratch")
+    shown = " ".join((text(at), *(e.value for e in (*at.error, *at.warning))))
+    assert "pipeline zz isn" in shown.lower()
+    assert not at.exception and not [b for b in at.button if b.key == ReprocessKey.GO]
+    at.selectbox(key=ReprocessKey.PIPELINE).select("billing").run()
+    assert not at.exception and "pipeline zz isn" not in text(at).lower()
+    assert "billing" in at.query_params["pipeline"]
+
+
 def test_each_card_shows_the_state_of_its_conditions_for_this_pipeline(open_page, seeded):
     """A local checkpoint that can run lacks nothing, and no card speaks of a remote one."""
     add_stopped_pipeline(seeded)

@@ -23,8 +23,13 @@ def choose(
     shown: Callable[[T], str] = str,
     forgets: Sequence[str] = (),
 ) -> T:
-    """Ask with a list. Another answer drops the query parameters that `forgets` names."""
+    """Ask with a list. Another answer drops the query parameters that `forgets` names.
+
+    An address may name what is gone: `usual` is shown then, and a message says so.
+    """
     _follow_address(key, options, usual)
+    if unknown := wrong_address(key, options):
+        st.warning(f"{label} {unknown} not found. The page shows {shown(usual)}.")
     return st.selectbox(
         label,
         options,
@@ -34,6 +39,29 @@ def choose(
         on_change=_into_address,
         args=(key, usual, forgets),
     )
+
+
+def choose_anew(
+    label: str, options: Sequence[str], *, key: str, forgets: Sequence[str] = ()
+) -> None:
+    """Ask with a list in which nothing is chosen yet; the answer goes into the address."""
+    st.session_state[key] = None
+    st.selectbox(
+        label,
+        options,
+        index=None,
+        placeholder=f"Choose a {label.lower()}",
+        key=key,
+        label_visibility="collapsed",
+        on_change=_into_address,
+        args=(key, None, forgets),
+    )
+
+
+def wrong_address(key: str, options: Sequence[object]) -> str | None:
+    """Return what the address names, if that is none of the options."""
+    given = st.query_params.get(key)
+    return None if given is None or given in map(str, options) else given
 
 
 def switch(

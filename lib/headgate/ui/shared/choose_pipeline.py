@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import streamlit as st
+
+from headgate.errors import NotFoundError
 from headgate.store.rows import Origin, VersionRow
 from headgate.text.numbers import day_and_time
-from headgate.ui.shared.choose_one import choose
+from headgate.ui.shared.choose_one import choose, choose_anew, wrong_address
+from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import CompareKey, Param, TopologyKey
 from headgate.usecases.context import Context
 
 OF_A_PIPELINE = (*Param, TopologyKey.VERSION, CompareKey.BEFORE, CompareKey.AFTER)
 """Query parameters that apply to one pipeline only."""
+
+
+def check_address(context: Context, key: str) -> None:
+    """End the page if the address names no registered pipeline: it must not show another one."""
+    names = [p.name for p in context.registry.pipelines]
+    unknown = wrong_address(key, names)
+    if names and unknown:
+        # A fragment would show an error that is raised in it as a defect.
+        show_problem(NotFoundError(f"pipeline {unknown} isn't in headgate.toml: choose a pipeline"))
+        choose_anew("Pipeline", names, key=key, forgets=OF_A_PIPELINE)
+        st.stop()
 
 
 def pick_pipeline(context: Context, key: str) -> str | None:
