@@ -23,6 +23,9 @@ FINDING = Finding(
 )
 
 
+SPRING = "CASE((date_format(s0.ts, MM-dd, Some(UTC)) <= {}), first, (s0.n = 1), second, autumn)"
+
+
 def lowered(finding=FINDING, first=EQUAL, second=AGAIN):
     found = with_twin(Report(findings=(finding,)), first, VERSION, VERSION, again=second)
     return found.report.outcome, [one.seeds for one in found.lowered]
@@ -34,6 +37,19 @@ def test_two_equal_runs_lower_a_finding_about_state():
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("(s0.v > 0)", "(s0.v >= 1)"),
+        ("(s0.v = s0.w)", "(s0.w = s0.v)"),
+        ("upper(trim(s0.k))", "trim(upper(s0.k))"),
+        ("substring(s0.k, 1, 3)", "substring(s0.k, 0, 3)"),
+    ],
+)
+def test_another_way_to_say_the_same_is_lowered(before, after):
+    assert lowered(replace(FINDING, before=[before], after=[after]))[0] is Outcome.RESUMES
+
+
+@pytest.mark.parametrize(
     "changed",
     [
         {"finding": replace(FINDING, rule="CFG007")},
@@ -42,6 +58,13 @@ def test_two_equal_runs_lower_a_finding_about_state():
         {"finding": replace(FINDING, rule="WIN003")},
         {"finding": replace(FINDING, rule="WMK003")},
         {"finding": replace(FINDING, after=["to_date(from_utc_timestamp(s0.ts, Asia/Tokyo))"])},
+        # Nearly all rows are on one side of both constants.
+        {
+            "finding": replace(
+                FINDING, before=[SPRING.format("04-30")], after=[SPRING.format("05-15")]
+            )
+        },
+        {"finding": replace(FINDING, before="(s0.v > 5)", after="(s0.v > 7)")},
         {"finding": replace(FINDING, location=Location("a", None))},
         {"finding": replace(FINDING, location=Location("sink", "sink"))},
         {"second": replace(EQUAL, outcome="silently_wrong")},
