@@ -320,6 +320,12 @@ def test_a_filter_or_an_operator_that_no_row_reached_is_unknown(made, said):
     assert (found.outcome, found.why) == ("unknown", said)
 
 
+def test_no_row_has_to_pass_a_filter_that_none_can_pass():
+    never = tuple(c | {"filter": "false"} if c["filter"] else c for c in counts(0))
+    ran = replace(DONE, counts=never)
+    assert judge(run(before_a=ran, after_a=ran)).outcome == judge(run()).outcome
+
+
 def test_coverage_has_the_filters_of_both_versions():
     first = replace(DONE, counts=counts(30))
     found = judge(run(before_a=first, after_a=DONE))

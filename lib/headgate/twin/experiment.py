@@ -58,11 +58,14 @@ class Ran:
         return found
 
     def unreached(self) -> str | None:
-        """Name a filter before all state that no row passed, or an operator that none reached."""
+        """Name a filter before all state that no row passed, or an operator that none reached.
+
+        No row of anybody's passes the filter `false`.
+        """
         for count in self.counts:
             if count["operator_id"] is not None and not count["rows_in"]:
                 return f"no row reached operator {count['operator_id']}"
-            is_first = count["filter"] is not None and not count["is_after_state"]
+            is_first = count["filter"] not in (None, "false") and not count["is_after_state"]
             if is_first and count["rows_in"] and not count["rows"]:
                 return f"no row passed the filter {count['filter']}"
         return None
