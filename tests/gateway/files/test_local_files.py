@@ -83,5 +83,5 @@ def test_a_device_is_no_evidence(device):
 
 def test_an_empty_file_has_an_end(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
-    with pytest.raises(EvidenceError, match="empty isn't evidence"):
+    with pytest.raises(EvidenceError, match="empty is empty"):
         read_version([str(tmp_path / "empty")])
