@@ -171,11 +171,11 @@ def _of_stopped(s: Subject, keeps: int, stopped: float) -> Iterator[Problem]:
         what = "the offsets may have expired already"
     else:
         at = s.now + timedelta(milliseconds=left)
-        what = f"the offsets expire in {span(left)}, at {at:%Y-%m-%d %H:%M} UTC"
+        what = f"the offsets expire by {at:%Y-%m-%d %H:%M} UTC, in {span(left)} or earlier"
     yield Problem(
         severity=Severity.HIGH if left < keeps / 2 else Severity.LOW,
         what=(
-            f"The group {s.group.id} has been stopped for {span(stopped)}. The brokers keep "
+            f"The group {s.group.id} has been stopped for at least {span(stopped)}. Brokers keep "
             f"its offsets for {span(keeps)}: {what}."
         ),
         remedy=_KEEP,

@@ -65,7 +65,8 @@ def judge_group(
     return Activity(
         state=state,
         reason=reason,
-        seen_at=cluster.at,
+        # Of a group without members, Kafka says nothing of when it was active.
+        seen_at=cluster.at if state is ActivityState.RUNNING else None,
         proof=(f"Kafka reported at {_clock(cluster.at)}: {reason}",),
         feed="group" if state is not ActivityState.UNKNOWN else None,
         looked_at=looked,
