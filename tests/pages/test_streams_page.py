@@ -51,3 +51,16 @@ def test_names_are_shown_and_not_run(shown):
     at = shown("golden/streams/4.3.1/processor_api.txt", "app")
     assert not at.exception
     assert "<script>alert" not in text(at)
+
+
+def test_a_search_without_a_hit_says_so(shown):
+    folder = "cases/kafka_streams/U36_fk_join_unnamed_shift/before"
+    assert "No node matches" in text(shown(folder, "ks_u36x13i2_app", q="<b>zz"))
+    at = shown(folder, "ks_u36x13i2_app", q="join")
+    assert not at.exception and "No node matches" not in text(at)
+
+
+def test_an_application_has_no_batches(shown):
+    folder = "cases/kafka_streams/U36_fk_join_unnamed_shift/before"
+    said = text(shown(folder, "ks_u36x13i2_app", view="progress"))
+    assert "Kafka Streams has no batches" in said and "query progress" not in said

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import collapsed, of_the_picture, select, selected, toggle_box
 from headgate.ui.shared.graph.component import show_graph, show_marks
 from headgate.views.scene.folded import MANY, stand_ins, usually_closed
@@ -101,12 +102,13 @@ class _Shown:
 @st.fragment
 def _beside(beside: Beside, shown: _Shown, key: str, picture: str) -> None:
     """Show what a click changes; if it changes the picture, the whole page runs."""
+    hits = shown.hits(beside.query)
     with st.container(key="marks"):
         show_marks(
             key,
             picture=picture,
             selected=selected(),
-            hits=shown.hits(beside.query),
+            hits=hits,
             query=beside.query,
             notes=beside.notes,
             trail=shown.trail(beside.trail()),
@@ -115,6 +117,8 @@ def _beside(beside: Beside, shown: _Shown, key: str, picture: str) -> None:
     if shown.is_outdated():
         st.rerun()
     with st.container(border=True, key="details", gap="xsmall"):
+        if beside.query and not hits:
+            st.html(markup.say(f"No node matches {beside.query}.", "unknown"))
         beside.panel()
 
 

@@ -103,6 +103,15 @@ def progress_view(context: Context, chosen: Chosen) -> None:
 
 
 def _nothing(chosen: Chosen) -> None:
+    if chosen.version.streams is not None:
+        st.html(
+            markup.empty(
+                "Kafka Streams has no batches",
+                "This tab shows batches of Spark queries. The lag of an application's group is on "
+                "the landscape.",
+            )
+        )
+        return
     how = f", or set `evidence` of {chosen.pipeline} in headgate.toml" if chosen.pipeline else ""
     st.html(
         markup.empty(
