@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from headgate.ui.shared.keys import TopologyKey
 from headgate.usecases.context import open_context
 from headgate.usecases.evidence.refresh_versions import refresh_versions
 
@@ -55,8 +56,10 @@ def test_names_are_shown_and_not_run(shown):
 
 def test_a_search_without_a_hit_says_so(shown):
     folder = "cases/kafka_streams/U36_fk_join_unnamed_shift/before"
-    assert "No node matches" in text(shown(folder, "ks_u36x13i2_app", q="<b>zz"))
-    at = shown(folder, "ks_u36x13i2_app", q="join")
+    at = shown(folder, "ks_u36x13i2_app")
+    at.text_input(key=TopologyKey.SEARCH).input("<b>zz").run()
+    assert not at.exception and "No node matches &lt;b&gt;zz" in text(at)
+    at.text_input(key=TopologyKey.SEARCH).input("join").run()
     assert not at.exception and "No node matches" not in text(at)
 
 
