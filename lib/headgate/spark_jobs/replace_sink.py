@@ -60,7 +60,8 @@ class ReplacedSink:
 
         It doesn't accept our sink, nor the triggers that are used here.
         """
-        if self.kind not in ("kafka", "noop"):
+        is_async = self._options.get(_ASYNC.lower(), "").lower() == "true"
+        if self.kind not in ("kafka", "noop") or not is_async:
             return
         plan = self.writer._df._jdf.queryExecution().analyzed()
         if not any(stateful_operators(plan)):
