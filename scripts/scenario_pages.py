@@ -80,6 +80,7 @@ _VALUES = {
     "historical_range.table_target:name_list(table.cascades)": "OTHER_TABLES",
     "historical_range.table_target:title": "TABLE",
     "late_batch.target:title": "TABLE",
+    "shared.consumer_group_offsets:name_list(twice)": "TOPICS",
     "shared.shared_commands:name": "PIPELINE",
     "shared.shared_commands:also": "OTHER_PIPELINES",
     "shared.shared_commands:'has' if len(others) == 1 else 'have'": "have",

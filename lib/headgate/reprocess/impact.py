@@ -1,7 +1,7 @@
 """What a plan costs beyond its records: bytes, time, and who downstream gets data twice.
 
 A plan's `impact` has `records` by topic, their `total` and `to_read` from its scenario. Inputs that
-are read again and whose records can't be counted, such as `up to 4 files`, are in `uncounted`; a
+are reprocessed and whose records can't be counted, such as `up to 4 files`, are in `uncounted`; a
 scenario that gives `to_read` gives that list, too. Under the keys below stands what has to be
 measured or looked up elsewhere; none of them is approved, because all of them are estimates. What
 could not be found out is None, and `how` says why.
@@ -139,12 +139,12 @@ def with_kept(plan: Plan, keep: timedelta) -> Plan:
 
 
 def again(impact: Mapping[str, Any]) -> int | None:
-    """Return how many records are read again; None if some can't be counted, as those of files."""
+    """Return how many records are reprocessed; None if some can't be counted, as those of files."""
     return None if uncounted(impact) else int(impact.get("total") or 0)
 
 
 def uncounted(impact: Mapping[str, Any]) -> str:
-    """Return the inputs that are read again and whose records can't be counted; empty: none."""
+    """Return the inputs that are reprocessed and whose records can't be counted; empty: none."""
     if "uncounted" in impact:
         return ", ".join(impact["uncounted"])
     # A plan that was stored before plans listed them.

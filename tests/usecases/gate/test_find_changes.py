@@ -270,7 +270,7 @@ def test_a_missing_git_is_one_sentence(repo, monkeypatch):
 
 def test_branches_without_a_shared_commit_warn(repo):
     repo.git("checkout", "-q", "--orphan", "lonely")
-    repo.git("commit", "-q", "-m", "begin anew", "--allow-empty")
+    repo.git("commit", "-q", "-m", "begin without parents", "--allow-empty")
     base = find_base(repository_of(repo.folder), "main")
     assert base.warnings[0].startswith("main and HEAD share no history")
     assert "--unshallow" not in base.warnings[0]

@@ -52,7 +52,7 @@ def build_undo(past: Past, inspector: Inspector) -> Plan:
         risks=tuple(_risks(steps, inspector)),
         blockers=(*past.blockers, *_blockers(past, steps, preconditions, inspector)),
         options={"run": past.run},
-        # Which pipelines share a command now, is looked up anew.
+        # Other pipelines may share a command now than at the run.
         resources=changed(past.plan.resources),
         undoes=tuple(position for position, _ in pairs),
         outputs=_outputs(past, steps) if steps else OutputEffects(),

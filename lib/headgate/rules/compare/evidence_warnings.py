@@ -11,7 +11,7 @@ from headgate.rules.compare.other_engines import incomplete_evidence, is_gap
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
 from headgate.rules.spark.facts.version_identity import unrelated_versions
 
-# How readers say that a plan or a description goes on where its text ends, or has two meanings.
+# How readers say that a plan or a description continues where its text ends, or has two meanings.
 _CUT = re.compile(
     r"ends in the middle|ends early at byte|is missing|starts in the middle"
     r"|may be missing|is incomplete|lacks the (?:operator )?details"

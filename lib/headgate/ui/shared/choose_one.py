@@ -41,7 +41,7 @@ def choose(
     )
 
 
-def choose_anew(
+def choose_first(
     label: str, options: Sequence[str], *, key: str, forgets: Sequence[str] = ()
 ) -> None:
     """Ask with a list in which nothing is chosen yet; the answer goes into the address."""

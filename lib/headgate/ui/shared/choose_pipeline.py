@@ -9,7 +9,7 @@ import streamlit as st
 from headgate.errors import NotFoundError
 from headgate.store.rows import Origin, VersionRow
 from headgate.text.numbers import day_and_time
-from headgate.ui.shared.choose_one import choose, choose_anew, wrong_address
+from headgate.ui.shared.choose_one import choose, choose_first, wrong_address
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import CompareKey, Param, TopologyKey
 from headgate.usecases.context import Context
@@ -25,7 +25,7 @@ def check_address(context: Context, key: str) -> None:
     if names and unknown:
         # A fragment would show an error that is raised in it as a defect.
         show_problem(NotFoundError(f"pipeline {unknown} isn't in headgate.toml: choose a pipeline"))
-        choose_anew("Pipeline", names, key=key, forgets=OF_A_PIPELINE)
+        choose_first("Pipeline", names, key=key, forgets=OF_A_PIPELINE)
         st.stop()
 
 

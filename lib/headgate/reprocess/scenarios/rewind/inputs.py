@@ -37,7 +37,7 @@ def read_inputs(
     batches: tuple[LoggedBatch, ...],
     files: int,
 ) -> Inputs:
-    """Return what is read again; what no batch up to `batch` has read is new anyway.
+    """Return what is reprocessed; what no batch up to `batch` has read is new anyway.
 
     `files` is how many files later batches have read.
     """

@@ -210,9 +210,9 @@ def move_risks(
             f"group {pipeline.group} has no committed offset in {name_list(new)}. If an earlier "
             f"offset expired, {pipeline.name} processes records there a second time"
         )
-    if anew := {topic for topic, _ in (*back, *first) if topic in recreated}:
+    if twice := {topic for topic, _ in (*back, *first) if topic in recreated}:
         risks.append(
-            f"if {pipeline.name} has already read records of the recreated {name_list(anew)}, it "
+            f"if {pipeline.name} has already read records of the recreated {name_list(twice)}, it "
             "processes these records a second time"
         )
     is_again = any(topic not in recreated for topic, _ in back)

@@ -1,4 +1,4 @@
-"""Inputs that a plan reads again and whose records can't be counted, for its impact."""
+"""Inputs that a plan reprocesses and whose records can't be counted, for its impact."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def uncounted_input(*, files: int = 0, others: int = 0, topics: Iterable[str] = 
 
 
 def uncounted_of(inspector: Inspector, found: Checkpoint) -> list[str]:
-    """Return them for a query that reads all of its input again."""
+    """Return them for a query that reprocesses all of its input."""
     topics = () if inspector.kafka.has_cluster() else found.offsets
     try:
         position = inspector.checkpoints.query_position(found.location)

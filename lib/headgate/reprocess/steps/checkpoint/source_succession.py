@@ -66,7 +66,7 @@ class Way:
 class Begun:
     """Where all sources begin; `blockers` and `risks` are sentences, the rest as in `Found`.
 
-    `again` are sources of files that are read again, at least in part.
+    `again` are sources of files that are reprocessed, at least in part.
     """
 
     beginnings: list[Beginning] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Begun:
 
     @property
     def files(self) -> int:
-        """How many files are read again, at most."""
+        """How many files are reprocessed, at most."""
         return sum(source.files for source in self.again)
 
 
