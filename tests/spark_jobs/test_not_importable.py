@@ -13,6 +13,8 @@ GUESS = "If its code is in another folder, set PYTHONPATH to it"
     [
         ("src/shop_of_tests/__init__.py", "in the folder src: set PYTHONPATH=src"),
         ("code/shop_of_tests.py", "in the folder code: set PYTHONPATH=code"),
+        ("spread/shop_of_tests/jobs.py", "in the folder spread: set PYTHONPATH=spread"),
+        ("sql/shop_of_tests/orders.sql", GUESS),
         (".hidden/shop_of_tests.py", GUESS),
         ("src/other.py", GUESS),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import glob
 import hashlib
 import importlib
 import importlib.util
@@ -69,13 +68,21 @@ def not_importable(module: str) -> CaptureError:
     """Return the error of a module that Python doesn't find; it names a folder that has it."""
     here = Path.cwd()
     text = f"module {module} can't be imported from {here}"
-    path = glob.escape(module.replace(".", "/"))
-    files = (f for end in ("", ".py") for f in here.glob(f"[!.]*/{path}{end}") if path)
-    file = next(files, None)
-    if file is None:
+    folder = folder_below(module, here)
+    if folder is None:
         return CaptureError(f"{text}. If its code is in another folder, set PYTHONPATH to it")
-    folder = file.relative_to(here).parts[0]
-    return CaptureError(f"{text}, but it is in the folder {folder}: set PYTHONPATH={folder}")
+    return CaptureError(
+        f"{text}, but it is in the folder {folder.name}: set PYTHONPATH={folder.name}"
+    )
+
+
+def folder_below(module: str, folder: Path) -> Path | None:
+    """Return the first folder in `folder`, by name, from which Python would import the module."""
+    path = module.replace(".", "/")
+    for below in sorted(folder.glob("[!.]*/")) if path else ():
+        if (below / f"{path}.py").is_file() or any((below / path).glob("*.py")):
+            return below
+    return None
 
 
 def forget_modules() -> None:

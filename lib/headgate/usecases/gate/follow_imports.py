@@ -9,6 +9,7 @@ from pathlib import Path
 
 from headgate.errors import ParseError
 from headgate.parse.python.imports import Imported, PythonImports, read_imports
+from headgate.spark_jobs.own_process import folder_below
 
 _PACKAGE = "__init__.py"
 _MOST_UNRESOLVED = 3
@@ -68,13 +69,11 @@ class ImportFollower:
 
     def _not_found(self, module: str) -> str:
         """Say that Python doesn't find a module, and which folder below has it."""
-        path = module.replace(".", "/")
-        for folder in self._folders:
-            for below in sorted(folder.glob("[!.]*/")):
-                if (below / f"{path}.py").is_file() or (below / path / _PACKAGE).is_file():
-                    place = os.path.relpath(below)
-                    return f"module {module} is in the folder {place}: set PYTHONPATH={place}"
-        return f"module {module} isn't in a folder of the repository that Python imports from"
+        below = next(filter(None, (folder_below(module, f) for f in self._folders)), None)
+        if below is None:
+            return f"module {module} isn't in a folder of the repository that Python imports from"
+        place = os.path.relpath(below)
+        return f"module {module} is in the folder {place}: set PYTHONPATH={place}"
 
     def _import(self, name: str, walk: _Walk) -> bool:
         """Import `a.b.c` as Python does: `a`, then `a.b`, then `a.b.c`; say whether it is here."""
