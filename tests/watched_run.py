@@ -7,11 +7,19 @@ from pathlib import Path
 
 
 def tell_run(
-    folder: Path, recorded: Path, *, query: str, run: int = 1, batch: int = 1, ended: bool = False
+    folder: Path,
+    recorded: Path,
+    *,
+    query: str,
+    run: int = 1,
+    batch: int = 1,
+    ended: bool = False,
+    idle: bool = False,
 ) -> Path:
     """Write the part in which a watch tells of the run that is recorded; return its file.
 
     `run` counts runs, a later one began later; it reported up to `batch`, and `ended`.
+    A run that is `idle` has had no batch.
     """
     run_id = f"0000000{run}-0000-0000-0000-000000000000"
     head = {"headgate": "watch", "schema": 1, "id": query, "runId": run_id}
@@ -30,6 +38,8 @@ def tell_run(
             "text": (recorded / "explain.txt").read_text(),
         },
     )
+    if idle:
+        records = records[:2]
     if ended:
         records = (*records, {"event": "terminated", "at": f"{at}4.000Z"})
     folder.mkdir(exist_ok=True)

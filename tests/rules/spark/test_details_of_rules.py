@@ -32,6 +32,15 @@ def test_a_nullable_key_is_refused_where_the_stored_one_is_not():
     assert compare(version(aggregate(key=(K,))), version(aggregate(key=(NOT_NULL,)))).findings == ()
 
 
+@pytest.mark.parametrize("unknown", ["old", "new"])
+def test_the_version_is_named_whose_state_schema_the_evidence_lacks(unknown):
+    known, bare = version(aggregate()), version(aggregate(functions=("sum(s0.v)",), stores=()))
+    report = compare(bare, known) if unknown == "old" else compare(known, bare)
+    (found,) = [f for f in report.findings if f.rule == "STA003"]
+    assert f"state schema of the {unknown} version" in found.why
+    assert f"does the {unknown} version use" in found.question
+
+
 def test_an_event_time_that_no_operator_goes_by_decides_nothing():
     other = Watermark(column="s0.other", delay="10 seconds")
     report = compare(

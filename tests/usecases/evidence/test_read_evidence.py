@@ -9,6 +9,7 @@ import pytest
 from headgate.errors import EvidenceError
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.version import NO_ID
+from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import UpgradeWay
 from headgate.store import open_store
 from headgate.store.rows import Origin
@@ -80,6 +81,24 @@ def test_a_watch_tells_the_output_mode_and_the_state_before_any_capture(query, t
     )
     found = read_evidence(context, "rows")
     assert (found.output_mode, bool(found.stateful)) == ("Update", True)
+
+
+@pytest.mark.parametrize("change", ["before", "after"])
+def test_a_run_without_a_batch_is_the_version_before_if_its_plan_is(query, tmp_path, change):
+    of = "9d4a7d3e-0000-4000-8000-000000000001"
+    recorded = ROOT / "cases" / "spark" / "agg_map_add"
+    text = (tmp_path / "headgate.toml").read_text().replace('evidence = ["capture.json"]', "")
+    context = registered(
+        tmp_path, text.replace("[pipeline.commands]", 'watch = "w"\n[pipeline.commands]')
+    )
+    tell_run(tmp_path / "w", recorded / "before", query=of)
+    known = read_evidence(context, "rows")
+    tell_run(tmp_path / "w", recorded / change, query=of, run=2, idle=True)
+    tell_run(tmp_path / "w", recorded / change, query=of, run=3, idle=True)
+    found = read_evidence(context, "rows")
+    assert (fingerprint(found) == fingerprint(known)) is (change == "before")
+    report = compare(known, found)
+    assert "EVD005" not in {f.rule for f in report.findings}
 
 
 def test_evidence_that_can_not_be_read_is_a_risk_with_its_remedy(query, tmp_path):

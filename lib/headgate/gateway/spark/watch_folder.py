@@ -60,11 +60,15 @@ def _read_parts(
     return replace(found, log=log)
 
 
-def newest_part(folder: FileLocation, query_id: str) -> FileLocation | None:
-    """Return the last part of a query's newest run, which begins with who runs and by what plan."""
+def newest_parts(folder: FileLocation, query_id: str) -> list[str]:
+    """Return the names of the last parts of a query's runs, the newest run first.
+
+    A part begins with who runs and by what plan.
+    """
     found = (PART.match(e.name) for e in entries(folder) if not e.is_folder)
-    mine = [(m["begun"], m["number"], m.string) for m in found if m and m["query"] == query_id]
-    return folder.below(max(mine)[2]) if mine else None
+    mine = sorted((m["begun"], m["number"], m) for m in found if m and m["query"] == query_id)
+    last = {m["run"]: m.string for *_, m in mine}
+    return list(reversed(last.values()))
 
 
 def newest_watch_files(folder: FileLocation) -> Watched:

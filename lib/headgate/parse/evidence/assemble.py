@@ -175,7 +175,8 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
             *_many(found, checkpoints),
             *_other_query(reports, checkpoint),
             *chosen.warnings,
-            *(logged.warnings if logged else ()),
+            # The session told the plan of a run that has had no batch: nothing is missing.
+            *(logged.warnings if logged and (logged.plans or "logical" not in told) else ()),
             *without,
         ),
         name=found.name or (logged.run.name if logged else chosen.identity.name),

@@ -129,6 +129,9 @@ _ASIDE = (
     "is not relevant for this engine and was not read",
 )
 
+# What a reader says of a run without a batch: the version of the run before it was read whole.
+_OF_EARLIER_RUNS = re.compile(r": the newest run \S+ .*, so this version is from run ")
+
 # What a reader says of a description without settings: only the prefix of topic names is unknown.
 _ONLY_NAMES = "the evidence has no application id, "
 
@@ -145,7 +148,7 @@ def is_gap(warning: str) -> bool:
     """Say whether a reader's warning is of evidence that it could not make sense of."""
     if warning.endswith(_ASIDE) or warning.startswith(_ONLY_NAMES):
         return False
-    return not _OF_CHECKPOINTS.search(warning)
+    return not (_OF_CHECKPOINTS.search(warning) or _OF_EARLIER_RUNS.search(warning))
 
 
 RULES = (two_engines, plain_consumer_group, incomplete_evidence)

@@ -177,13 +177,18 @@ _WHICH_STATE_SCHEMA = (
     "Which state schema does the new version use? `headgate capture module:function` of the new "
     "code, or its query plan as JSON, shows it."
 )
+_ADD_THE_CHECKPOINT = "Add the checkpoint of the old version, then compare again."
+_WHICH_OLD_STATE_SCHEMA = (
+    "Which state schema does the old version use? Its checkpoint shows it, or `headgate capture "
+    "module:function` of the old code."
+)
 
 
 @rule(
     "STA003",
     _DOC,
-    remedies=(_CAPTURE_BOTH_VERSIONS,),
-    questions=(_WHICH_STATE_SCHEMA,),
+    remedies=(_CAPTURE_BOTH_VERSIONS, _ADD_THE_CHECKPOINT),
+    questions=(_WHICH_STATE_SCHEMA, _WHICH_OLD_STATE_SCHEMA),
     is_of_start=True,
 )
 def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
@@ -193,14 +198,29 @@ def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
             continue
         fits = {fit(s.stored(p), s.planned(p)) for s in store_pairs(pair) for p in (KEY, VALUE)}
         if not fits or (Fit.UNKNOWN in fits and not any(f.refused for f in fits)):
+            is_old = _only_old_is_unknown(pair)
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
-                because="The evidence doesn't show the new version's state schema.",
-                question=_WHICH_STATE_SCHEMA,
+                because="The evidence doesn't show the state schema of the "
+                f"{'old' if is_old else 'new'} version.",
+                question=_WHICH_OLD_STATE_SCHEMA if is_old else _WHICH_STATE_SCHEMA,
                 rollback=Rollback.UNKNOWN,
-                remedy=_CAPTURE_BOTH_VERSIONS,
+                remedy=_ADD_THE_CHECKPOINT if is_old else _CAPTURE_BOTH_VERSIONS,
             )
+
+
+def _only_old_is_unknown(pair: OperatorPair) -> bool:
+    """Whether the evidence shows all of the schema in the new version, but not in the old one."""
+    if pair.before is None or pair.after is None:
+        return False
+    return _is_whole(pair.after) and not _is_whole(pair.before)
+
+
+def _is_whole(operator: StatefulOperator) -> bool:
+    """A schema fits itself unless something in it is unknown."""
+    schemas = [x for s in operator.stores for x in (s.key_schema, s.value_schema)]
+    return bool(schemas) and all(fit(x, x) is not Fit.UNKNOWN for x in schemas)
 
 
 _SWITCH_THE_STATE = f"Set spark.sql.streaming.stateStore.stateSchemaCheck=true. {_NEW_CHECKPOINT}"

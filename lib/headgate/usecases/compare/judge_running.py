@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.errors import HeadgateError
 from headgate.gateway.files.addresses import is_web
 from headgate.gateway.files.evidence_files import find
-from headgate.gateway.spark.watch_folder import newest_part
+from headgate.gateway.spark.watch_folder import newest_parts
 from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
@@ -89,11 +89,11 @@ def _places(
     elif pipeline.watch:
         try:
             folder = find(pipeline.watch, context.registry.file_systems)
-            part = newest_part(folder, trace.query_id or "") if folder else None
+            parts = newest_parts(folder, trace.query_id or "") if folder else []
         except HeadgateError as error:
             problems.append(str(error))
         else:
-            yield from (part.name,) if part else ()
+            yield from (folder.below(name).name for name in parts[:1] if folder)
     yield from pipeline.evidence
 
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from headgate.errors import EvidenceError, QueryChoiceError
-from headgate.gateway.files.evidence_files import find
-from headgate.gateway.spark.watch_folder import newest_part
+from headgate.gateway.files.evidence_files import FileLocation, find
+from headgate.gateway.spark.watch_folder import newest_parts, read_watch_files
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import Piece
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.parse.spark.watch.read import Watched
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.choose_query import chosen_version
 from headgate.usecases.evidence.own_query import query_id_of
 from headgate.usecases.evidence.read_version import gather
 from headgate.usecases.evidence.read_watch import TOPIC, read_newest
 from headgate.usecases.evidence.watched_query import life_of
+
+# Runs without records may follow each other; that many are looked at for one with a plan.
+_MOST_PARTS = 20
 
 
 def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
@@ -55,9 +66,40 @@ def _told(context: Context, pipeline: Pipeline) -> list[str]:
     if not pipeline.watch or pipeline.evidence or pipeline.watch.startswith(TOPIC):
         return []
     query = _watched(context, pipeline)
-    place = find(pipeline.watch, context.registry.file_systems) if query else None
-    part = newest_part(place, query) if query and place and place.is_folder else None
-    return [part.name] if part is not None else []
+    folder = find(pipeline.watch, context.registry.file_systems) if query else None
+    if not query or folder is None or not folder.is_folder:
+        return []
+    parts = newest_parts(folder, query)
+    return [folder.below(name).name for name in (*parts[:1], *_same_with_plan(folder, parts))]
+
+
+def _same_with_plan(folder: FileLocation, parts: Sequence[str]) -> tuple[str, ...]:
+    """Return the part of an earlier run of the same query that has a plan, if the newest has none.
+
+    A run that has had no records yet has no batch and so no physical plan. Its logical plan shows
+    whether it runs the same query as a run before it.
+    """
+    known = None
+    for part in parts[:_MOST_PARTS]:
+        watched = read_watch_files(folder, [part])
+        has_plan = any(run.plans for run in watched.log.runs)
+        if known is None and has_plan:
+            return ()
+        told = _of_logical_plan(watched)
+        if known is None:
+            known = told
+        elif told != known:
+            return ()
+        elif has_plan:
+            return (part,)
+    return ()
+
+
+def _of_logical_plan(watched: Watched) -> str:
+    """Return the fingerprint of the version that the logical plan alone shows."""
+    runs = tuple(replace(run, plans=(), newest=None, reports=()) for run in watched.log.runs)
+    only = replace(watched, log=replace(watched.log, runs=runs))
+    return fingerprint(assemble(Gathered(pieces=[Piece(EvidenceKind.WATCH, "", only)])))
 
 
 def _watched(context: Context, pipeline: Pipeline) -> str | None:
