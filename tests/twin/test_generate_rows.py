@@ -79,6 +79,13 @@ def test_numbers_that_are_read_as_times_are_times_of_the_batches():
     assert len(set(times)) > 20
 
 
+@pytest.mark.parametrize("column", ["v", "k"])
+def test_parts_of_times_make_the_times_of_the_batches(column):
+    read = hints(conversions={f"stream:{column}": "part:hour"})
+    found = {r[column] for r in rows(RowMaker(read, 1).feed([STREAM]))} - {None}
+    assert {int(hour) for hour in found} <= set(range(24)) and len(found) > 1
+
+
 def test_texts_that_are_compared_in_one_case_mostly_have_it():
     found = [r["k"] for r in rows(RowMaker(hints(cases={"stream:k": "upper"}), 1).feed([STREAM]))]
     kept = [k for k in found if k]

@@ -338,11 +338,28 @@ def number(kind):
             "since 1970:1000",
         ),
         (call("Cast", number("string"), dataType="timestamp"), "timestamp"),
+        (call("MakeDate", number("integer"), literal("1", "integer")), "part:year"),
+        (
+            call(
+                "MakeTimestamp",
+                *(literal("1", "integer"),) * 3,
+                call("Cast", number("long"), dataType="integer"),
+            ),
+            "part:hour",
+        ),
     ],
 )
 def test_numbers_that_are_read_as_times(expression, read):
     found = mined("Filter", condition=call("IsNotNull", expression))
     assert found.conversions == {"stream:v": read}
+
+
+def test_a_text_of_two_columns_has_a_part_of_the_time_in_each():
+    text = call("FormatString", literal("%d.%d"), column(2), column(1))
+    parsed_text = call("ParseToTimestamp", text, literal("M.y"))
+    found = mined("Filter", condition=call("IsNotNull", parsed_text))
+    assert found.conversions == {"stream:v": "part:month", "stream:k": "part:year"}
+    assert not found.formats
 
 
 def test_a_part_by_its_number_is_that_of_a_split_by_its_text():

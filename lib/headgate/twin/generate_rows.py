@@ -41,7 +41,7 @@ _OWN_IDENTITY, _IDENTITIES = 0.7, 100_000
 _TAKEN_APART = 0.93
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
-_SINCE_1970 = "since 1970:"
+_SINCE_1970, _PART = "since 1970:", "part:"
 _IN_ONE_CASE = 0.7
 _TIMES = frozenset({"timestamp", "timestamp_ntz"})
 _OF_STREAM = re.compile(rf"^{STREAM}(-\w+)?:|(?<=^table)-[0-9a-f]+")
@@ -174,7 +174,7 @@ class RowMaker:
 
     def _reads_time(self, path: str) -> bool:
         read = str(self.hints.conversions.get(path, ""))
-        return read in _TIMES or read == "date" or read.startswith(("format:", _SINCE_1970))
+        return read in _TIMES or read == "date" or read.startswith(("format:", _SINCE_1970, _PART))
 
     def _retimed_text(self, value: Any, kind: Any, path: str, at: datetime) -> Any:
         """Return a text that is read as JSON with times of now in it; any other value stays."""
@@ -264,9 +264,8 @@ class RowMaker:
         if kind == "boolean":
             return self.random.random() < 0.5
         read = str(self.hints.conversions.get(column, ""))
-        if read.startswith(_SINCE_1970):
-            return int(at.replace(tzinfo=UTC).timestamp()) * int(read.removeprefix(_SINCE_1970))
-        return self._number(str(kind), column)
+        found = _number_of_time(read, at)
+        return self._number(str(kind), column) if found is None else found
 
     def _nested(self, kind: Mapping[str, Any], column: str, at: datetime) -> Any:
         match kind["type"]:
@@ -315,6 +314,8 @@ class RowMaker:
             return at.strftime("%Y-%m-%d %H:%M:%S")
         if read == "date":
             return at.strftime("%Y-%m-%d")
+        if read.startswith(_PART):
+            return str(_number_of_time(read, at))
         if read in _WHOLE or read in ("double", "float") or read.startswith("decimal"):
             return str(int(self._drawn(column, 0, 40, 1)))
         return self._word(column)
@@ -403,6 +404,13 @@ def _join_last(batches: list[dict[str, list[Row]]], folder: str, fewer: int) -> 
 
 def _time(seconds: float) -> datetime:
     return _START + timedelta(seconds=int(seconds))
+
+
+def _number_of_time(read: str, at: datetime) -> int | None:
+    """Return the number that a query reads as a time or as a part of one, None of other numbers."""
+    if read.startswith(_SINCE_1970):
+        return int(at.replace(tzinfo=UTC).timestamp()) * int(read.removeprefix(_SINCE_1970))
+    return int(getattr(at, read.removeprefix(_PART))) if read.startswith(_PART) else None
 
 
 def _written(pattern: str, at: datetime) -> str:

@@ -10,8 +10,11 @@ from headgate.twin.made_texts import Parts, group_of, item_of, key_of
 from headgate.twin.plan_tree import (
     Node,
     class_name,
+    constant_of,
     expression_id,
     expressions_of,
+    field_name,
+    outputs_of,
     tree_of,
     walk,
 )
@@ -52,6 +55,10 @@ _SINCE_1970 = {
     "MillisToTimestamp": 1000,
     "MicrosToTimestamp": 1_000_000,
 }
+# What makes a date or time of its parts, and which part each of its arguments is.
+_OF_PARTS = ("MakeDate", "MakeTimestamp")
+_PARTS_OF_TIME = ("year", "month", "day", "hour", "minute", "second")
+_JOINED = frozenset({"FormatString", "Concat", "ConcatWs"})
 _NUMBERS = frozenset({"integer", "long", "double", "float"})
 _CASES = {"Upper": "upper", "Lower": "lower"}
 _DIVIDED = frozenset({"Divide", "IntegralDivide", "Remainder", "Pmod"})
@@ -171,7 +178,7 @@ class _Miner:
             return set(self.columns.get(expression_id(tree), ()))
         if name == "OuterReference":
             return self.read(tree_of(tree["e"]))
-        if name == "GetStructField" and (field := _field_name(tree)):
+        if name == "GetStructField" and (field := field_name(tree)):
             columns = self.read(tree["children"][0])
             if lines := _separated(columns):
                 return {item_of(c, separator, int(tree["ordinal"])) for c, separator in lines}
@@ -180,14 +187,14 @@ class _Miner:
             return self.taken(name, tree)
         if name == "CsvToStructs":
             return {f"{column}{_SPLIT} {_COMMA}" for column in self.read(tree["children"][0])}
-        if name == "StringSplit" and (separator := _constant(tree["children"][1])):
+        if name == "StringSplit" and (separator := constant_of(tree["children"][1])):
             return {f"{column}{_SPLIT} {separator}" for column in self.read(tree["children"][0])}
         return {column for child in tree["children"] for column in self.read(child)}
 
     def taken(self, name: str, tree: Node) -> set[str]:
         """Return the parts of texts that an expression takes, and note how it takes them."""
         inner, *arguments = tree["children"]
-        given = [_constant(argument) for argument in arguments]
+        given = [constant_of(argument) for argument in arguments]
         array = inner if class_name(inner) == "StringSplit" else None
         columns = self.read(array["children"][0] if array else inner)
         if name == "RegExpExtract" and isinstance(given[0], str):
@@ -198,10 +205,10 @@ class _Miner:
             return {self.item(c, _as_pattern(given[0]), int(str(given[1])) - 1) for c in columns}
         if class_name(inner) == "StringSplitSQL" and str(given[0]).isdecimal():
             text, mark = inner["children"]
-            between, index = _as_pattern(_constant(mark)), int(str(given[0])) - 1
+            between, index = _as_pattern(constant_of(mark)), int(str(given[0])) - 1
             return {self.item(c, between, index) for c in self.read(text)}
         if name == "GetArrayItem" and str(given[0]).isdecimal():
-            separator = _constant(array["children"][1]) if array else None
+            separator = constant_of(array["children"][1]) if array else None
             pairs = [(c, separator) for c in columns] if separator else _separated(columns)
             for column, _ in pairs if tree.get("failOnError") else ():
                 self.hints.parts.setdefault(column, Parts()).must_have = True
@@ -228,7 +235,7 @@ class _Miner:
             self.taken(name, part)
         elif name in _DIVIDED:
             self.hints.divisors |= self.read(part["children"][1])
-        elif name in _SEARCHED and (pattern := _constant(part["children"][1])):
+        elif name in _SEARCHED and (pattern := constant_of(part["children"][1])):
             for column in self.read(part["children"][0]):
                 self.hints.parts.setdefault(column, Parts()).searched.add(str(pattern))
         elif name == "CsvToStructs":
@@ -236,7 +243,7 @@ class _Miner:
         elif name == "JsonTuple":
             text, *keys = part["children"]
             for column in self.read(text):
-                for key in filter(None, map(_constant, keys)):
+                for key in filter(None, map(constant_of, keys)):
                     self.key(column, str(key))
 
     def seek(self, part: Node) -> None:
@@ -244,13 +251,13 @@ class _Miner:
         name = class_name(part)
         if name == "InSubquery":
             *values, query = part["children"]
-            for value, output in zip(values, _output(tree_of(query["plan"])), strict=False):
+            for value, output in zip(values, outputs_of(tree_of(query["plan"])), strict=False):
                 self.equal(value, output)
         elif name in _OF_NULLS:
             self.hints.nulls |= self.read(part["children"][0])
         elif name in _LOOKED_UP and class_name(part["children"][0]) == "CreateMap":
             made, key = part["children"]
-            words = {(str(k["value"]), "string") for k in made["children"][::2] if _constant(k)}
+            words = {(str(k["value"]), "string") for k in made["children"][::2] if constant_of(k)}
             for column in self.read(key):
                 self.hints.literals.setdefault(column, set()).update(words)
 
@@ -262,11 +269,22 @@ class _Miner:
             self.parsed(part, _format(part) or _PARSED[name])
         elif name in _SINCE_1970:
             self.since_1970(part["children"][0], _SINCE_1970[name])
+        elif name.startswith(_OF_PARTS):
+            self.parts_of_time(part["children"], _PARTS_OF_TIME)
         elif name == "JsonToStructs":
             self.convert(part, part.get("schema"))
         elif name in ("Cast", "TryCast") and isinstance(part.get("dataType"), str):
             self.cast(part)
-        elif name == "Literal" and "interval" in str(part.get("dataType")):
+        else:
+            self.span(name, part)
+
+    def parts_of_time(self, columns: Sequence[Node], units: Sequence[str]) -> None:
+        for unit, column in zip(units, columns, strict=False):
+            self.plain(column, f"part:{unit}")
+
+    def span(self, name: str, part: Node) -> None:
+        """Note how long an interval or a window is."""
+        if name == "Literal" and "interval" in str(part.get("dataType")):
             self.interval(part.get("value"), 1)
         elif name in ("Remainder", "SessionWindow"):
             for inner in walk(part):
@@ -315,9 +333,15 @@ class _Miner:
             # What nullif() compares is in `left`: its child is what Spark makes of it.
             given = inner.get("left")
             inner = tree_of(given) if isinstance(given, list) else inner["children"][0]
+        self.plain(inner, part["dataType"])
+
+    def plain(self, inner: Node, to: str) -> None:
+        """Note what a column is converted to, if nothing stands between but another cast."""
+        while class_name(inner) in ("Cast", "TryCast", "StringLPad"):
+            inner = inner["children"][0]
         if class_name(inner) in ("AttributeReference", "GetStructField", *_TAKEN):
             for column in self.read(inner):
-                self.hints.conversions.setdefault(column, part["dataType"])
+                self.hints.conversions.setdefault(column, to)
 
     def line(self, part: Node) -> None:
         """Note the parts of a line of CSV and their types; a plan's JSON lacks the separator."""
@@ -329,7 +353,14 @@ class _Miner:
                     self.hints.conversions.setdefault(item, field["type"])
 
     def parsed(self, part: Node, form: str) -> None:
-        """Note the format of a text of time: a query may try several, one after another."""
+        """Note the format of a text of time: a query may try several, one after another.
+
+        A text that is joined from several columns has a part of the time in each.
+        """
+        joined = next((p for p in walk(part) if class_name(p) in _JOINED), None)
+        if joined is not None and len(self.read(joined)) > 1:
+            columns = [child for child in joined["children"] if self.read(child)]
+            return self.parts_of_time(columns, _units_in(form))
         self.convert(part, form)
         for column in self.read(part):
             known = self.formats.setdefault(column, [])
@@ -343,6 +374,12 @@ class _Miner:
         text = str(value).removeprefix("-")
         if text.isdecimal() and int(text) >= least:
             self.hints.intervals.add(int(text) / _SECOND_US)
+
+
+def _units_in(form: str) -> list[str]:
+    """Return the parts of a time in the order in which a format has them."""
+    letters = re.findall(r"([yMdHms])\1*", form.removeprefix("format:"))
+    return [_PARTS_OF_TIME["yMdHms".index(letter)] for letter in letters]
 
 
 def _units_of_time(number: Node) -> int | None:
@@ -360,11 +397,6 @@ def _units_of_time(number: Node) -> int | None:
         return None
 
 
-def _constant(part: Node) -> Any:
-    """Return a literal's value, None of any other expression."""
-    return part.get("value") if class_name(part) == "Literal" else None
-
-
 def _as_pattern(mark: Any) -> str:
     """Return a text as a pattern: as `split` has it, where nothing in it needs a backslash."""
     text = str(mark)
@@ -378,27 +410,6 @@ def _separated(columns: Iterable[str]) -> list[tuple[str, str]]:
     """Return column and separator of those that are the array of a split text."""
     found = (column.rpartition(f"{_SPLIT} ") for column in columns)
     return [(column, separator) for column, _, separator in found if column]
-
-
-def _output(plan: Node) -> list[Node]:
-    """Return the expressions that a subquery returns; [] if they are all of a table."""
-    while plan["children"]:
-        for key in ("projectList", "aggregateExpressions"):
-            if plan.get(key):
-                return [tree_of(nodes) for nodes in plan[key]]
-        plan = plan["children"][0]
-    return []
-
-
-def _field_name(tree: Node) -> str | None:
-    """Return the field that a GetStructField takes; `select("x.*")` leaves only its number."""
-    if tree.get("name"):
-        return str(tree["name"])
-    kind = tree["children"][0].get("dataType") or tree["children"][0].get("schema")
-    number = tree.get("ordinal")
-    if isinstance(kind, dict) and isinstance(number, int) and kind.get("fields"):
-        return str(kind["fields"][number]["name"])
-    return None
 
 
 def _calendar(part: Node) -> float | None:

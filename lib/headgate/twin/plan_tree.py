@@ -48,3 +48,29 @@ def expression_id(node: Node) -> str:
     """Return the id that an attribute and the alias that made it share."""
     found = node.get("exprId") or {}
     return f"{found.get('id')} {found.get('jvmId')}"
+
+
+def outputs_of(plan: Node) -> list[Node]:
+    """Return the expressions that a subquery returns; [] if they are all of a table."""
+    while plan["children"]:
+        for key in ("projectList", "aggregateExpressions"):
+            if plan.get(key):
+                return [tree_of(nodes) for nodes in plan[key]]
+        plan = plan["children"][0]
+    return []
+
+
+def field_name(tree: Node) -> str | None:
+    """Return the field that a GetStructField takes; `select("x.*")` leaves only its number."""
+    if tree.get("name"):
+        return str(tree["name"])
+    kind = tree["children"][0].get("dataType") or tree["children"][0].get("schema")
+    number = tree.get("ordinal")
+    if isinstance(kind, dict) and isinstance(number, int) and kind.get("fields"):
+        return str(kind["fields"][number]["name"])
+    return None
+
+
+def constant_of(part: Node) -> Any:
+    """Return a literal's value, None of any other expression."""
+    return part.get("value") if class_name(part) == "Literal" else None
