@@ -16,6 +16,7 @@ from headgate.rules.core.report import (
     Outcome,
     Report,
     Rollback,
+    StateEffect,
 )
 from headgate.usecases.compare.source_location import source_place
 from headgate.views.reports.comparison import comparison_document
@@ -120,6 +121,14 @@ def test_junit_tells_failed_skipped_and_passed_apart():
     assert counts == {"tests": "3", "failures": "1", "skipped": "1", "errors": "0"}
     assert "count by k (aggregate-1) -> sum by k (aggregate-2)" in suite.find(".//failure").text
     assert suite.find("system-out").text == "Nothing names the version."
+
+
+def test_a_value_without_effect_and_mixed_results_are_both_said():
+    pinned = replace(FINE, rule="CFG001", outcome=Outcome.NO_EFFECT)
+    mixed = replace(FINE, state_effect=StateEffect.MIXED)
+    said = verdict(Report(findings=(pinned, mixed), judged_for="spark 4.2.0"))
+    assert said.word == "No effect."
+    assert "have no effect" in said.sentence and "Results mix" in said.sentence
 
 
 def test_the_verdict_says_what_was_accepted_and_what_was_not():

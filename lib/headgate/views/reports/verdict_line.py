@@ -73,13 +73,14 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
         )
     if worst is Outcome.UNKNOWN and first is not None:
         return f"First answer this question: {first.question}"
+    if worst is Outcome.NO_EFFECT:
+        mixes = " Results mix the old and the new logic." if is_mixed(report) else ""
+        return (
+            "The new version resumes. Some changes have no effect, because the checkpoint keeps "
+            f"the old values.{mixes}"
+        )
     if is_mixed(report):
         return "The new version resumes, but results mix the old and the new logic."
-    if worst is Outcome.NO_EFFECT:
-        return (
-            "The new version resumes. Some changes have no effect, because the state keeps the "
-            "old values."
-        )
     if not report.findings and not report.changes:
         return "Both versions are the same."
     return "The new version resumes where the old version stopped."
