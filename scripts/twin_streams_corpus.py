@@ -35,7 +35,8 @@ from headgate.gateway.kafka_streams.application import EntryPoint
 from headgate.gateway.kafka_streams.jvm import JvmRequest, StreamsJvm, start_jvm
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
-from headgate.rules.compare.twin_findings import can_lower, with_twin, worst_of
+from headgate.rules.compare.twin_findings import with_twin, worst_of
+from headgate.rules.compare.twin_lowers import can_lower
 from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.usecases.compare.compare_versions import compare_versions
 from headgate.usecases.rehearsal.one_version import Side

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.model.twin import Equivalence, OperatorRows, TwinVerdict
+from headgate.model.twin import Counterexample, Equivalence, OperatorRows, TwinVerdict
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
-from headgate.rules.compare.twin_findings import can_lower, with_twin, worst_of
+from headgate.rules.compare.twin_findings import with_twin, worst_of
+from headgate.rules.compare.twin_lowers import can_lower
 from headgate.rules.core.report import Finding, Location, Outcome, Report, StateEffect
 
 OPERATOR = StatefulOperator(kind=OperatorKind.AGGREGATE, node="a", operator_id=0)
@@ -185,6 +186,23 @@ def test_an_outcome_that_stays_the_rules_is_listed_as_a_disagreement():
     assert [(d.rules, d.engine) for d in found.disagreements] == [
         (Outcome.RESUMES, Outcome.SILENTLY_WRONG)
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "outcome"),
+    [
+        (OperatorKind.STREAM_JOIN, "output", Outcome.RESUMES),
+        (OperatorKind.STREAM_JOIN, "state", Outcome.SILENTLY_WRONG),
+        (OperatorKind.AGGREGATE, "output", Outcome.SILENTLY_WRONG),
+    ],
+)
+def test_other_outputs_of_a_join_whose_condition_changed_are_mixed(kind, of, outcome):
+    joined = replace(VERSION, stateful=(replace(OPERATOR, kind=kind),))
+    mixed = replace(FINDING, outcome=Outcome.RESUMES, state_effect=StateEffect.MIXED)
+    example = Counterexample(kind=of, operator_id=0, key={}, before=1, after=2)
+    wrong = replace(EQUAL, outcome="silently_wrong", counterexample=example)
+    found = with_twin(Report(findings=(mixed,)), wrong, joined, joined)
+    assert found.report.outcome is outcome and found.disagreements
 
 
 SCHEMA = replace(FINDING, rule="STA003", outcome=Outcome.UNKNOWN, question="Which schema?")

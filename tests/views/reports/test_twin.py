@@ -14,7 +14,8 @@ from headgate.model.twin import (
     TwinVerdict,
 )
 from headgate.model.version import Engine, Version
-from headgate.rules.compare.twin_findings import Disagreement, Lowered, with_twin
+from headgate.rules.compare.twin_findings import Disagreement, with_twin
+from headgate.rules.compare.twin_lowers import Lowered
 from headgate.rules.core.report import Outcome, Report
 from headgate.views.reports.comparison import comparison_document
 from headgate.views.reports.disagreements import disagreement_file

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Version
-from headgate.rules.compare.twin_findings import Disagreement, Lowered
+from headgate.rules.compare.twin_findings import Disagreement
+from headgate.rules.compare.twin_lowers import Lowered
 from headgate.rules.core.report import Outcome, Report
 
 

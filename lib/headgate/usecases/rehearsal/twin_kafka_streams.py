@@ -27,13 +27,8 @@ from headgate.gateway.kafka_streams.state_directory import StateDirectory, read_
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Engine, Version
-from headgate.rules.compare.twin_findings import (
-    Disagreement,
-    Lowered,
-    can_lower,
-    with_twin,
-    worst_of,
-)
+from headgate.rules.compare.twin_findings import Disagreement, with_twin, worst_of
+from headgate.rules.compare.twin_lowers import Lowered, can_lower
 from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.rules.core.report import Report
 from headgate.twin.generate_records import RecordFeed

@@ -17,13 +17,8 @@ from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess, TwinSetting, TwinVersion
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Engine, Version
-from headgate.rules.compare.twin_findings import (
-    Disagreement,
-    Lowered,
-    can_lower,
-    with_twin,
-    worst_of,
-)
+from headgate.rules.compare.twin_findings import Disagreement, with_twin, worst_of
+from headgate.rules.compare.twin_lowers import Lowered, can_lower
 from headgate.rules.core.report import Report
 from headgate.twin.generate_rows import USUAL_ROWS
 from headgate.usecases.compare.compare_versions import compare_read

@@ -15,7 +15,8 @@ from headgate.model.twin import (
     TwinVerdict,
 )
 from headgate.model.version import Version
-from headgate.rules.compare.twin_findings import Disagreement, Lowered, location_of, node_of
+from headgate.rules.compare.twin_findings import Disagreement, location_of, node_of
+from headgate.rules.compare.twin_lowers import Lowered
 from headgate.rules.core.report import Location, Report
 from headgate.text.numbers import plural
 from headgate.views.reports.comparison_json import report_json
