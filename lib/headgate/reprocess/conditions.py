@@ -111,10 +111,10 @@ def _sources(*kinds: SourceKind) -> Callable[[Facts], Answered]:
 
     def ask(facts: Facts) -> Answered:
         if facts.position is None:
-            return unknown(facts.unread or "The plan reads the sources from the checkpoint.")
+            return unknown(facts.unread or "No checkpoint found, so the sources are unknown.")
         if facts.position.batch is None:
             return unknown("No batch has completed, so the sources are unknown.")
-        others = [s.name for s in facts.position.sources if s.kind not in kinds]
+        others = [f"source {s.name}" for s in facts.position.sources if s.kind not in kinds]
         if others:
             return missing(f"The query has sources other than {words}: {', '.join(others)}.")
         return met(f"All sources are {words}.")
@@ -124,7 +124,9 @@ def _sources(*kinds: SourceKind) -> Callable[[Facts], Answered]:
 
 def _batch_done(facts: Facts) -> Answered:
     if facts.checkpoint is None:
-        return unknown("The plan reads the batches from the checkpoint.")
+        if facts.unread:
+            return unknown(facts.unread)
+        return missing("No checkpoint found, so no batch has completed.")
     done = facts.checkpoint.last_commit_batch
     return missing("No batch has completed.") if done is None else met(f"Batch {done} completed.")
 
@@ -163,7 +165,9 @@ def _if_asked(*words: str) -> Callable[[Facts], Answered]:
         found = every(facts)
         if found.state is State.MET:
             return found
-        return unknown(f"{found.said} Only the plan shows whether these commands are needed.")
+        lacking = sum(getattr(facts.pipeline.commands, w) is None for w in words)
+        needed = "this command is" if lacking == 1 else "these commands are"
+        return unknown(f"{found.said} Only the plan shows whether {needed} needed.")
 
     return ask
 

@@ -85,7 +85,18 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             "can't be read",
             State.UNKNOWN,
         ),
-        ("new-checkpoint", replace(LOCAL, position=None), "reads the sources", State.UNKNOWN),
+        (
+            "new-checkpoint",
+            replace(LOCAL, checkpoint=None, position=None),
+            "No checkpoint found, so the sources are unknown.",
+            State.UNKNOWN,
+        ),
+        (
+            "rewind",
+            replace(LOCAL, checkpoint=None, position=None),
+            "No checkpoint found, so no batch has completed.",
+            State.MISSING,
+        ),
         (
             "from-point",
             replace(
@@ -94,7 +105,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
                     POSITION, sources=(KAFKA, replace(KAFKA, name="1", kind=SourceKind.OTHER))
                 ),
             ),
-            "The query has sources other than Kafka or files: 1.",
+            "The query has sources other than Kafka or files: source 1.",
             State.MISSING,
         ),
         (
@@ -103,7 +114,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
                 LOCAL,
                 position=replace(POSITION, sources=(replace(KAFKA, kind=SourceKind.FILES),)),
             ),
-            "The query has sources other than Kafka: 0.",
+            "The query has sources other than Kafka: source 0.",
             State.MISSING,
         ),
         (
@@ -158,6 +169,12 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             "skip-records",
             replace(LOCAL, pipeline=replace(LOCAL.pipeline, commands=Commands())),
             "Only the plan shows whether these commands are needed.",
+            State.UNKNOWN,
+        ),
+        (
+            "skip-records",
+            replace(LOCAL, pipeline=replace(LOCAL.pipeline, commands=replace(EVERY, status=None))),
+            "Only the plan shows whether this command is needed.",
             State.UNKNOWN,
         ),
     ],
