@@ -34,10 +34,22 @@ class AbortTransaction(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        return (
-            f"abort the open transaction {self.transaction}, and fence the producer if the "
-            "transaction has a transactional id"
-        )
+        part = self._part
+        if part is not None:
+            return (
+                f"abort the open transaction of producer {self.producer} on {part} (the "
+                "transaction coordinator no longer knows the transaction)"
+            )
+        return f"abort the open transaction {self.transaction} and fence its producer"
+
+    @property
+    def _part(self) -> str | None:
+        """The partition that alone knows the transaction; None of one with a transactional id."""
+        for name, facts in self.topics.items():
+            for number in range(facts["partitions"]):
+                if self.transaction == f"{name}:{number}:{self.producer}":
+                    return f"{name}[{number}]"
+        return None
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where it is not open any more, or another producer has it."""

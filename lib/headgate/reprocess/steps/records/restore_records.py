@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,8 +11,13 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.reprocess.steps.base.topic_differences import topic_differences
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.records.back_up_records import filling
 from headgate.text.numbers import as_records, name_list, plural
+
+# Of many topics that are not as planned, only the first are named.
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,17 +50,8 @@ class RestoreRecords(StepBase):
 
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where a backup topic is gone."""
-        needed = self._lost(inspector).values()
-        gone = needed - inspector.kafka.shapes(needed).keys()
-        return (
-            (
-                f"backup topics not found: {name_list(gone)}. Without them, Headgate can't restore "
-                "the records. If you have a copy of these topics, recreate the topics from the "
-                "copy, then undo the run again",
-            )
-            if gone
-            else ()
-        )
+        gone = _absent(inspector, self._lost(inspector).values())
+        return (_no_backup(gone),) if gone else ()
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what differs afterwards, and who is hit by it."""
@@ -84,8 +81,9 @@ class RestoreRecords(StepBase):
         if self.group is not None:
             check_gone_or_inactive(inspector, self.group, None, again=True)
         lost = self._lost(inspector)
-        wanted = {*lost, *lost.values()}
-        if gone := wanted - inspector.kafka.shapes(wanted).keys():
+        if gone := _absent(inspector, lost.values()):
+            raise RefusedError(_no_backup(gone))
+        if gone := _absent(inspector, lost):
             raise RefusedError(
                 f"topics not found: {name_list(gone)}. Headgate can't restore their records. "
                 "Create these topics again, then undo the run again"
@@ -121,6 +119,19 @@ class RestoreRecords(StepBase):
         return {name: at for name, at in self.backup.items() if name not in kept}
 
 
+def _absent(inspector: Inspector, topics: Iterable[str]) -> set[str]:
+    names = set(topics)
+    return names - inspector.kafka.shapes(names).keys()
+
+
+def _no_backup(gone: Iterable[str]) -> str:
+    return (
+        f"backup topics not found: {name_list(gone)}. Without them, Headgate can't restore the "
+        "records. If you have a copy of these topics, recreate the topics from the copy, then undo "
+        "the run again"
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigureTopics(StepBase):
     """Set the settings of each topic to those in `configs`, and remove all others."""
@@ -131,7 +142,10 @@ class ConfigureTopics(StepBase):
     configs: dict[str, dict[str, str]]
 
     def describe(self) -> str:
-        return f"restore the topic settings of {name_list(self.configs)}"
+        names = name_list(self.configs)
+        if all(configs == filling(configs) for configs in self.configs.values()):
+            return f"change the settings of {names} for now, so that Kafka keeps restored records"
+        return f"restore the topic settings of {names}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a topic is missing."""
@@ -157,12 +171,11 @@ class ConfigureTopics(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a topic has others."""
-        effects_now = applier.kafka.shapes(self.configs)
-        wrong = [n for n, c in self.configs.items() if effects_now[n].configs != c]
-        if wrong:
+        planned = {name: {"configs": configs} for name, configs in self.configs.items()}
+        if wrong := topic_differences(applier.kafka.shapes(self.configs), planned):
             raise StepError(
-                f"topic settings differ from the plan: {name_list(wrong)}. Correct the settings, "
-                "then resume the run"
+                f"topic settings differ from the plan: {'; '.join(wrong[:_SHOWN])}. Set the "
+                "planned values, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

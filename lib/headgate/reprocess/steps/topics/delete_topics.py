@@ -13,11 +13,15 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics
+from headgate.reprocess.steps.base.topic_differences import topic_differences
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.process.stop_start import stop_with
 from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling, spans_of
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
 from headgate.text.numbers import name_list, plural
+
+# Of many topics that are not as planned, only the first are named.
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,11 +229,10 @@ class RestoreTopics(StepBase):
         """Fail where a topic is missing, or has not what it had; one never deleted has."""
         now = applier.kafka.shapes(self._names)
         made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
-        wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
-        if wrong:
+        if wrong := topic_differences(now, {s["name"]: s for s in made}):
             raise StepError(
-                "recreated topics differ from the deleted topics in partitions, replication or "
-                f"settings: {name_list(wrong)}. Correct these topics, then resume the run"
+                "the recreated topics differ from the deleted topics: "
+                f"{'; '.join(wrong[:_SHOWN])}. Correct these topics, then resume the run"
             )
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
@@ -277,11 +280,6 @@ def check_all_backed_up(applier: Applier, topic: str, backup: str) -> None:
         )
 
 
-def _is_like(found: TopicShape | None, planned: Mapping[str, Any]) -> bool:
-    same = ("partitions", "replication", "configs")
-    return found is not None and all(getattr(found, key) == planned[key] for key in same)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopics(StepBase):
     """Create topics with the partitions and settings of the old topics."""
@@ -314,11 +312,10 @@ class CreateTopics(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is missing, or is another one."""
-        now = applier.kafka.shapes(self.topics)
-        if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
+        if wrong := topic_differences(applier.kafka.shapes(self.topics), self.topics):
             raise StepError(
-                "new topics differ from the plan in partitions, replication or settings: "
-                f"{name_list(wrong)}. Correct these topics, then resume the run"
+                f"the new topics differ from the plan: {'; '.join(wrong[:_SHOWN])}. Correct these "
+                "topics, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
