@@ -70,8 +70,9 @@ def test_what_lacks_is_named_with_the_true_time(world):
     here = world(slow=2.0)
     with pytest.raises(StepError) as raised:
         START.verify(here, WAS)
-    assert str(raised.value).startswith(
-        "the status of q is running, but checkpoint /ck has no new batch 602 s after its start"
+    assert str(raised.value) == (
+        "602 s after the start, the status of q is running, but checkpoint /ck has no new batch. "
+        "See the log of q"
     )
     assert 600 <= here.now < 606 and here.asked == 241, "one status command at a time"
 
@@ -81,7 +82,7 @@ def test_what_lacks_is_named_with_the_true_time(world):
 )
 def test_what_does_not_run_is_not_waited_for_so_long(world, status, seconds):
     here = world(status=status)
-    with pytest.raises(StepError, match=rf"q is not running \(status: {status.word}\) "):
+    with pytest.raises(StepError, match=rf"start, q is not running \(status: {status.word}\)\. "):
         START.verify(here, WAS)
     assert seconds - 1 <= here.now <= seconds
 
@@ -89,5 +90,5 @@ def test_what_does_not_run_is_not_waited_for_so_long(world, status, seconds):
 def test_a_group_without_members_is_named(world):
     here = world()
     step = StartPipeline(pipeline="q", command="run", stop=None, has_status=False, group="g")
-    with pytest.raises(StepError, match=r"^group g has no members"):
+    with pytest.raises(StepError, match=r"^600 s after the start, group g has no members"):
         step.verify(here, WAS)

@@ -126,22 +126,32 @@ def check_command(inspector: Inspector, pipeline: str, word: str, planned: str |
     """Refuse where the registered command is not the one that was shown in the plan."""
     registered = inspector.processes.registered(pipeline)
     if registered is None:
-        raise StalePlanError(
-            f"{pipeline} is no longer registered in headgate.toml. Register the pipeline, then run "
-            "`headgate plan` again"
-        )
+        raise StalePlanError(_unregistered(pipeline))
     now = getattr(registered.commands, word)
     if now != planned:
         raise StalePlanError(
-            f"the {word} command of {pipeline} has changed. Run `headgate plan` again"
+            f"the {word} command of {pipeline} has changed since the plan was made. Run `headgate "
+            "plan` again"
         )
+
+
+def _unregistered(pipeline: str) -> str:
+    return (
+        f"{pipeline} is no longer registered in headgate.toml. Register the pipeline, then run "
+        "`headgate plan` again"
+    )
 
 
 def check_entry_point(inspector: Inspector, pipeline: str, planned: str) -> None:
     """Refuse where the registered function is not the one that was shown in the plan."""
     registered = inspector.processes.registered(pipeline)
-    if registered is None or registered.entry_point != planned:
-        raise RefusedError(f"the entry point of {pipeline} has changed. Run `headgate plan` again")
+    if registered is None:
+        raise StalePlanError(_unregistered(pipeline))
+    if registered.entry_point != planned:
+        raise StalePlanError(
+            f"the entry point of {pipeline} has changed since the plan was made. Run `headgate "
+            "plan` again"
+        )
 
 
 def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
@@ -188,8 +198,8 @@ def known_log(topic: str, part: Partition) -> tuple[int, int]:
     """
     if part.begin is None or part.end is None:
         raise RefusedError(
-            f"the earliest and latest offset of {topic}[{part.number}] are unknown: check that the "
-            "partition has a leader"
+            f"the earliest and latest offset of {topic}[{part.number}] are unknown. Check that the "
+            "partition has a leader, then try again"
         )
     return part.begin, part.end
 
@@ -225,7 +235,7 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
     """Say why a group is not proven to be without members."""
     group = inspector.kafka.group(group_id)
     if group.members:
-        names = ", ".join(sorted({m.client_id or m.id for m in group.members})[:3])
+        names = name_list({m.client_id or m.id for m in group.members})
         return (
             f"group {group_id} still has {plural(len(group.members), 'member')} ({names}). Stop "
             "all members first"

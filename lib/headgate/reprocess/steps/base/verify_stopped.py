@@ -61,8 +61,8 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
         status = inspector.processes.status(pipeline)
         if status is not Status.STOPPED:
             raise RefusedError(
-                f"{pipeline} must stay stopped, but its status is {status.word}. Stop the "
-                "pipeline, then try again"
+                f"{pipeline} must stay stopped, but its status is {status.word}. "
+                f"{stop_advice(status)}"
             )
     told = inspector.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
@@ -71,6 +71,16 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
             "then try again"
         )
     return registered.commands.status is not None or told.status is Status.STOPPED
+
+
+def stop_advice(status: Status) -> str:
+    """Return what to do if a status command doesn't say that the pipeline is stopped."""
+    if status is Status.UNKNOWN:
+        return (
+            "Check that the status command reports a stopped pipeline (a shell command by exit "
+            "code 3), then try again"
+        )
+    return "Stop the pipeline, then try again"
 
 
 def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:

@@ -184,6 +184,8 @@ class ConfirmDrained(StepBase):
         if found is None:
             return f"{self.pipeline} is paused and has no checkpoint yet"
         begun, done = found.head
+        if begun is None and done is None:
+            return f"{self.pipeline} is paused before its first batch"
         if begun == done:
             return f"{self.pipeline} is paused after batch {done}: no batch is uncommitted"
         last = "before its first commit" if done is None else f"after batch {done}"

@@ -30,6 +30,7 @@ from headgate.reprocess.steps.process.stop_start import (
     STOPPED_SECONDS,
     StopPipeline,
 )
+from headgate.text.numbers import plural
 
 Part = tuple[str, int]
 # How long commits must stand still before the rest of a partition counts as without records:
@@ -183,8 +184,10 @@ class RunToOffsets(StepBase):
                 f"{self.pipeline} stopped before the group had read its repartition topics to the "
                 f"end ({undrained}). It reads the remaining records on its next start"
             )
-        applier.note(f"group {self.group} has reached the latest offsets from the start of the "
-                     f"run: {run.said()}")  # fmt: skip
+        at = run.said() or "the topics had no records"
+        applier.note(
+            f"group {self.group} has reached the latest offsets from the start of the run: {at}"
+        )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Stop the pipeline; an earlier step's undo restores the offsets."""
@@ -319,7 +322,7 @@ class _Wait:
         parts = sorted(self._bounds)
         shown = "; ".join(map(self._shown, parts[:SHOWN_PARTITIONS]))
         more = len(parts) - SHOWN_PARTITIONS
-        return shown + (f" and {more} more" if more > 0 else "")
+        return shown + (f"; and {plural(more, 'more partition')}" if more > 0 else "")
 
     def _shown(self, part: Part) -> str:
         """Return the committed offset of a partition and the offset at which the run ends."""

@@ -182,10 +182,9 @@ class StartStep(StepBase):
             wait.saw(has_ended=status is Status.STOPPED)
             limit = SLOW_SECONDS if status is Status.RUNS else START_SECONDS
             if wait.elapsed >= limit or wait.ended >= STOPPED_SECONDS:
-                missing = self._missing(status)
                 raise StepError(
-                    f"{missing} {wait.elapsed:.0f} s after its start. See the log of "
-                    f"{self.pipeline}"
+                    f"{wait.elapsed:.0f} s after the start, {self._missing(status)}. See the log "
+                    f"of {self.pipeline}"
                 )
             if wait.elapsed >= note_at:
                 note_at = wait.elapsed + NOTE_SECONDS

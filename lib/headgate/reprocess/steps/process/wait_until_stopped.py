@@ -64,8 +64,8 @@ def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
         status = applier.processes.status(pipeline)
     if status is not Status.STOPPED:
         raise RefusedError(
-            f"{pipeline} is not stopped after {wait.seconds:.0f} s: its status is {status.word}. "
-            "Stop the pipeline, then try again"
+            f"{pipeline} is not stopped{_after(wait)}: its status is {status.word}. "
+            f"{verify_stopped.stop_advice(status)}"
         )
 
 
@@ -103,10 +103,14 @@ def _wait_for_driver(applier: Applier, pipeline: str, patient: bool) -> Status:
         told = applier.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
-            f"{pipeline} still runs after {wait.seconds:.0f} s ({told.why}). Stop the pipeline, "
-            "then try again"
+            f"{pipeline} still runs{_after(wait)} ({told.why}). Stop the pipeline, then try again"
         )
     return told.status
+
+
+def _after(wait: Wait) -> str:
+    """Say how long Headgate waited; nothing if there was nothing to wait for."""
+    return f" after {wait.seconds:.0f} s" if wait.seconds else ""
 
 
 def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool) -> None:
