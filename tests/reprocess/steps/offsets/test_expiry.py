@@ -66,3 +66,8 @@ def test_what_is_kept_for_ever_or_has_nothing_to_read_has_no_end():
     assert risks(Log(end=100), 100) == [], "at the end there is nothing to read"
     assert risks(Log(end=100, begin=10), 5) == [], "what is gone already is told elsewhere"
     assert expiry_risks(Log(), {("payments", 0): 1}, now_ms=NOW) == []
+
+
+def test_how_long_a_topic_keeps_records_is_said_in_a_unit_that_fits():
+    (said,) = risks(Log(end=100, retention_ms=300_000), 0)
+    assert "keeps records for 5 min. If the undo runs after that" in said

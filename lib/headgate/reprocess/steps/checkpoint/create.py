@@ -13,9 +13,9 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
-from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_blockers
+from headgate.reprocess.steps.checkpoint.source_succession import Take, begin
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
-from headgate.reprocess.steps.offsets.target import Target, TargetKind
+from headgate.reprocess.steps.offsets.target import Target, TargetKind, stale_reasons
 from headgate.text.numbers import plural
 
 DRAFT = "new"
@@ -69,7 +69,7 @@ class CreateCheckpoint(StepBase):
             )
         found = begin(self.takes, position, self.target, applier, self.only)
         if found.blockers:
-            raise RefusedError(first_blockers(found))
+            raise RefusedError(stale_reasons(found.blockers))
         return {
             "draft": beside(self.place, DRAFT, applier.run),
             "query_id": str(uuid.uuid4()),

@@ -25,8 +25,6 @@ from headgate.reprocess.steps.offsets.target import (
 from headgate.text.numbers import span
 
 CARRY = Target(place=TargetKind.CURRENT)
-# Of many partitions only the first are named in a sentence.
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +125,7 @@ def _unfit(olds: list[SourcePosition]) -> str:
         )
     return (
         f"source {olds[0].name} is neither Kafka nor files, so Headgate can't set its start in a "
-        "new checkpoint. Rate and socket sources always start over"
+        "new checkpoint. If all sources may start over, use `headgate plan from-scratch`"
     )
 
 
@@ -267,8 +265,3 @@ def impact(ways: Iterable[Way], topics: Mapping[str, Topic]) -> dict[str, Any]:
         "to_read": to_read,
         **({"never_read": never} if never else {}),
     }
-
-
-def first_blockers(found: Begun) -> str:
-    """Return the blockers as one sentence."""
-    return "; ".join(dict.fromkeys(found.blockers[:_SHOWN]))

@@ -12,6 +12,7 @@ from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
+from headgate.text.numbers import name_list
 
 # Kafka Streams' transactions time out after 10 s unless configured, and the broker looks for them
 # every 10 s.
@@ -48,9 +49,9 @@ class AwaitTransactions(StepBase):
         """Refuse where one is still open."""
         if pending := self._pending(applier):
             raise RefusedError(
-                f"application {self.application} has pending transactions: {_named(pending)}. A "
-                "process of the application still runs, or was just killed. Stop that process, or "
-                "abort the transactions with `kafka-transactions.sh abort`"
+                f"pending transactions of application {self.application} or on its topics: "
+                f"{_named(pending)}. Their producers still run, or were just killed. Stop these "
+                "processes, or abort the transactions with `kafka-transactions.sh abort`"
             )
 
     def _pending(self, applier: Applier) -> list[Transaction]:
@@ -68,7 +69,8 @@ def _parts(topics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int]]:
 
 
 def _named(pending: list[Transaction]) -> str:
-    return ", ".join(
-        f"{t.id or 'no transactional.id'} ({t.state}; {', '.join(sorted(t.topics)) or 'no topic'})"
-        for t in pending[:3]
+    return name_list(
+        f"{t.id or f'producer {t.producer} without a known transactional.id'} "
+        f"({t.state}; {'; '.join(sorted(t.topics)) or 'no topic'})"
+        for t in pending
     )

@@ -89,7 +89,8 @@ class RestoreGroup(StepBase):
     topics: dict[str, str | None]
 
     def describe(self) -> str:
-        return f"recreate group {self.group} with its {plural(len(self.offsets), 'offset')}"
+        offsets = plural(len(self.offsets), "committed offset")
+        return f"recreate group {self.group} with its {offsets}"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""

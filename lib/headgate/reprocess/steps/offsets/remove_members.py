@@ -10,7 +10,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.numbers import plural
+from headgate.text.numbers import name_list, plural
 
 # A member that is alive learns of its removal by its next heartbeat, 3 s unless configured, and
 # joins again: who is not back after three of them is gone.
@@ -49,7 +49,7 @@ class RemoveMembers(StepBase):
         wait = Wait(applier=applier)
         while True:
             if members := applier.kafka.group(self.group).members:
-                names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
+                names = name_list({m.client_id or m.id for m in members})
                 raise RefusedError(
                     f"{plural(len(members), 'member')} of group {self.group} rejoined after the "
                     f"removal ({names}), so the application still runs. Stop the application, then "

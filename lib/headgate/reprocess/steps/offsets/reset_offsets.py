@@ -32,8 +32,8 @@ from headgate.reprocess.steps.offsets.partition_offsets import (
     moves_of,
     replace_was,
 )
-from headgate.reprocess.steps.offsets.target import Target, TopicPart, find
-from headgate.text.numbers import plural
+from headgate.reprocess.steps.offsets.target import Target, TopicPart, find, stale_reasons
+from headgate.text.numbers import duration, plural
 
 HOURS = (1, 6, 24, 72)
 """How near an end is looked for, nearest first."""
@@ -80,8 +80,8 @@ def _of(
         if old:
             yield (
                 f"records at the old offsets of {plural(len(old), 'partition')} can expire within "
-                f"{hours} h: topic {topic.name} keeps records for {keeps / _HOUR_MS:g} h. After a "
-                "later undo, the consumer can't read these records"
+                f"{hours} h: topic {topic.name} keeps records for {duration(keeps)}. If the undo "
+                "runs after that, the consumer can't read these records"
             )
             return
 
@@ -145,7 +145,7 @@ class ResetOffsets(StepBase):
         at = {part: commit.offset for part, commit in before.items()}
         found = find(self.target, applier, topics, self.parts, at)
         if found.blockers:
-            raise RefusedError("; ".join(found.blockers[:_SHOWN]))
+            raise RefusedError(stale_reasons(found.blockers))
         for risk in found.risks[:_SHOWN]:
             applier.note(risk)
         return {
@@ -344,20 +344,24 @@ def _offset(move: Move, to: Commit) -> GroupOffset:
 
 def _prove(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
     now = committed(applier, group_id)
-    wrong = [
-        (
-            f"the committed offset of {m.topic}[{m.partition}] is "
-            f"{_word(now.get((m.topic, m.partition)))}, not {_word(m.to)}"
-        )
-        for m in moves
-        if now.get((m.topic, m.partition)) != m.to
-    ]
+    wrong = [_wrong(m, now.get((m.topic, m.partition))) for m in moves]
+    wrong = [text for text in wrong if text]
     if wrong:
         raise StepError(
             f"group {group_id} doesn't have the planned offsets: {'; '.join(wrong[:_SHOWN])}. A "
             "consumer of the group probably commits offsets. Stop the group's consumers, then "
             "resume the run"
         )
+
+
+def _wrong(move: Move, now: Commit | None) -> str:
+    """Say how what is committed differs from where the partition goes; empty if it doesn't."""
+    if now == move.to:
+        return ""
+    part = f"{move.topic}[{move.partition}]"
+    if now is not None and move.to is not None and now.offset == move.to.offset:
+        return f"the commit for {part} at offset {now.offset} has another leader epoch or metadata"
+    return f"the committed offset of {part} is {_word(now)}, not {_word(move.to)}"
 
 
 def _word(commit: Commit | None) -> str:

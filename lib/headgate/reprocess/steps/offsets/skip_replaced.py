@@ -150,7 +150,8 @@ def check_writers(inspector: Inspector, writers: Iterable[str]) -> None:
             prove_stopped(inspector, name, group=group, checkpoint=checkpoint)
         except RefusedError as error:
             raise RefusedError(
-                f"{error}. The next step skips records of {name}, so {name} must stay stopped"
+                f"{error}. The next step skips the old results of {name}, and would also skip new "
+                "results"
             ) from None
 
 
@@ -161,6 +162,6 @@ def left_behind(name: str, parts: Iterable[TopicPart]) -> list[str]:
         return []
     return [
         f"{name} has unread records from before the target time in {name_list(found)}. These "
-        f"partitions keep their offsets, so no record is lost. {name} then also processes the "
-        "replaced records in these partitions"
+        f"partitions keep their offsets, so no record is lost. In these partitions, {name} also "
+        "processes the old results that the run rewrites"
     ]

@@ -13,6 +13,8 @@ from headgate.text.numbers import name_list, plural
 from headgate.text.times import from_milliseconds, iso
 
 TopicPart = tuple[str, int]
+# Of many partitions only the first are named in a sentence.
+_SHOWN = 5
 
 
 class TargetKind(StrEnum):
@@ -93,6 +95,13 @@ class Found:
     risks: list[str] = field(default_factory=list)
     cut: list[TopicPart] = field(default_factory=list)
     within: list[TopicPart] = field(default_factory=list)
+
+
+def stale_reasons(blockers: Iterable[str]) -> str:
+    """Return as one text why a planned target can't be reached any more: the first reasons."""
+    found = list(dict.fromkeys(text.rstrip(".") for text in blockers))
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"{'; '.join(found[:_SHOWN])}{more}. Run `headgate plan` again"
 
 
 def find(
@@ -207,10 +216,12 @@ class _Finder:
         location = (
             "before the earliest offset" if offset < self.begin else "beyond the latest offset"
         )
-        self.found.blockers.append(
-            f"offset {offset} of {_name(self.part)} is {location}: valid offsets are {self.begin} "
-            f"to {self.end}"
+        valid = (
+            f"valid offsets are {self.begin} to {self.end}"
+            if self.begin < self.end
+            else f"the partition has no records, so the only valid offset is {self.end}"
         )
+        self.found.blockers.append(f"offset {offset} of {_name(self.part)} is {location}: {valid}")
 
     def _time(self, target: Target, first: int | None) -> None:
         if first is not None:
@@ -256,10 +267,10 @@ class _Finder:
         at = min(max(wished, self.begin), self.end)
         if at != wished:
             end = "earliest" if at == self.begin else "latest"
-            self.found.risks.append(
-                f"the offset of {_name(self.part)} moves by {at - self.committed:+d}, not by "
-                f"{by:+d}: the shift stops at the {end} offset"
-            )
+            moves = f"moves by {at - self.committed:+d}, not by {by:+d}: the shift stops at"
+            if at == self.committed:
+                moves = "doesn't move: it is already"
+            self.found.risks.append(f"the offset of {_name(self.part)} {moves} the {end} offset")
         self._to(at)
 
 
