@@ -41,6 +41,12 @@ class Checkpoint:
         return self.last_offset_batch, self.last_commit_batch
 
 
+def said_batches(found: Checkpoint) -> str:
+    """Return the newest batches of both logs, for sentences."""
+    begun, done = ("none" if batch is None else f"batch {batch}" for batch in found.head)
+    return f"{begun} in the offset log, {done} in the commit log"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
     """What the engine did on a copy: `resumes`, `refuses` or `unknown`; `rows_in` it took there."""

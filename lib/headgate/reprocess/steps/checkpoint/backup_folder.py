@@ -98,7 +98,8 @@ class CopyRemoval(StepBase):
         """Fail where it is still there."""
         if applier.folders.exists(self.folder):
             raise StepError(
-                f"Headgate couldn't remove the copy {self.folder}. Remove that folder by hand"
+                f"Headgate couldn't remove the copy {self.folder}. Remove that folder by hand, "
+                "then resume the run"
             )
 
 

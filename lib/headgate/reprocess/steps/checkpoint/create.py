@@ -19,6 +19,9 @@ from headgate.reprocess.steps.offsets.target import Target, TargetKind, stale_re
 from headgate.text.numbers import plural
 
 DRAFT = "new"
+START_ONLY = (
+    "the sources had no unread records, so the rehearsal verified only that the query starts"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,9 +151,8 @@ class RehearseNewCheckpoint(StepBase):
                 f"the rehearsal of {self.entry_point} on a copy of the new checkpoint failed: "
                 f"{proof.why.rstrip('.')}. Correct the query, then run `headgate plan` again"
             )
-        applier.note(
-            f"Spark started the query on the copy and read {plural(proof.rows_in or 0, 'row')}"
-        )
+        read = f"the query read {plural(proof.rows_in, 'row')}" if proof.rows_in else START_ONLY
+        applier.note(f"Spark started the query on the copy: {read}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The rehearsal was the proof."""

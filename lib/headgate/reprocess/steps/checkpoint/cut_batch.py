@@ -152,8 +152,8 @@ class CutCopy(StepBase):
         if at != self.end:
             location = f"{self.topic}[{self.partition}]"
             raise StepError(
-                f"the copy {was['copy']} ends at offset {at} of {location}, not at offset "
-                f"{self.end}. Resume the run to copy the checkpoint again"
+                f"the copy {was['copy']} has {'no offset' if at is None else f'offset {at}'} for "
+                f"{location}, not offset {self.end}. Resume the run to copy the checkpoint again"
             )
         check_whole(applier, was["copy"], self._last(was), other=_EARLIER)
 

@@ -33,6 +33,5 @@ def check_none_read(
             raise RefusedError(
                 f"batch {last} of {pipeline} ends at offset {max(past)} of {topic}[{number}], "
                 f"but the run replaces records from offset {part.begin} on: the pipeline read more "
-                f"records after the plan was made. Run `headgate undo {applier.run}`, then "
-                "`headgate plan` again"
+                "records after the plan was made. Run `headgate plan` again"
             )

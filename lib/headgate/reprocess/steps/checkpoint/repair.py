@@ -14,13 +14,11 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
+from headgate.reprocess.steps.checkpoint.create import START_ONLY
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 from headgate.text.numbers import plural
 
 REPAIRED = "repaired"
-_START_ONLY = (
-    "the sources had no unread records, so the rehearsal verified only that the query starts"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,9 +131,7 @@ class VerifyRepair(StepBase):
         copy = beside(self.checkpoint, REPAIRED, applier.run)
         proof = applier.checkpoints.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
-            said = (
-                f"the query read {plural(proof.rows_in, 'row')}" if proof.rows_in else _START_ONLY
-            )
+            said = f"the query read {plural(proof.rows_in, 'row')}" if proof.rows_in else START_ONLY
             applier.note(f"Spark resumed on the copy: {said}")
             return
         word = "does not start" if proof.outcome == "refuses" else "did not complete its batch"

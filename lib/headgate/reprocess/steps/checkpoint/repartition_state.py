@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.reprocess.ports.checkpoints import said_batches
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
@@ -47,8 +48,8 @@ class RepartitionState(StepBase):
         found = check_query(inspector, self.checkpoint, self.query_id)
         if found.last_offset_batch != found.last_commit_batch:
             raise RefusedError(
-                f"batch {found.last_offset_batch} of checkpoint {self.checkpoint} is uncommitted: "
-                "let the query complete this batch first"
+                f"batch {found.last_offset_batch} of checkpoint {self.checkpoint} is uncommitted. "
+                "Let the query complete this batch, then run `headgate plan` again"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -92,9 +93,9 @@ class RepartitionState(StepBase):
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
                 f"the repartitioned copy {was['draft']} is incomplete. Expected: batch {end} in "
-                f"both logs, {self.partitions} partitions. Found: batch {new.head[0]} in the "
-                f"offset log, batch {new.head[1]} in the commit log, {pinned} partitions. Run "
-                f"`headgate undo {applier.run}`, then `headgate plan` again"
+                f"both logs, {plural(self.partitions, 'partition')}. Found: {said_batches(new)}, "
+                f"{f'{PARTITIONS}={pinned}' if pinned else f'no {PARTITIONS}'}. Run `headgate undo "
+                f"{applier.run}`, then `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

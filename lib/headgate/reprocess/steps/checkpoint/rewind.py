@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from headgate.errors import RefusedError, StepError
+from headgate.reprocess.ports.checkpoints import said_batches
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
@@ -210,9 +211,8 @@ def check_end(applier: Applier, location: str, batch: int) -> None:
             f"Stop that process, then run `headgate undo {applier.run}`"
         )
     if found.head != (batch, batch):
-        begun, done = found.head
         raise StepError(
-            f"checkpoint {location} should end at batch {batch}, but its offset log ends at batch "
-            f"{begun} and its commit log at batch {done}: another process probably writes to the "
-            f"checkpoint. Stop that process, then run `headgate undo {applier.run}`"
+            f"checkpoint {location} should end at batch {batch}, but has {said_batches(found)}: "
+            "another process probably writes to the checkpoint. Stop that process, then run "
+            f"`headgate undo {applier.run}`"
         )

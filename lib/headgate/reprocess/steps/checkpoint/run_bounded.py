@@ -172,6 +172,9 @@ def _done(found: JobResult) -> str:
         for number, at in ats.items()
     ]
     shown = ", ".join(parts[:SHOWN_PARTITIONS])
-    more = f" and {len(parts) - SHOWN_PARTITIONS} more" if len(parts) > SHOWN_PARTITIONS else ""
+    left = len(parts) - SHOWN_PARTITIONS
+    more = f" and {plural(left, 'more partition')}" if left > 0 else ""
     records = plural(found.facts["records"], "record")
-    return f"Committed: {numbers} ({records}), up to {shown}{more}."
+    # Sources of files have no offsets.
+    reached = f", up to {shown}{more}" if shown else ""
+    return f"Committed: {numbers} ({records}){reached}."

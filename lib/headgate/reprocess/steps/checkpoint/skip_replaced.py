@@ -25,7 +25,7 @@ from headgate.reprocess.steps.offsets.skip_replaced import (
     unread_before,
 )
 from headgate.reprocess.steps.offsets.target import TopicPart
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +89,8 @@ class SkipReplacedInput(CheckpointSwap):
             )
         if others := unreadable_sources(log):
             raise RefusedError(
-                f"{self.pipeline} has sources that aren't Kafka, or have an unknown offset "
-                f"format: {others}. Headgate can't change the offsets of these sources. Plan "
+                f"{self.pipeline} has {plural(others, 'source')} other than Kafka, or with an "
+                "unknown offset format. Headgate can't change the offsets of these sources. Plan "
                 f"again with --choose {self.pipeline}=nothing"
             )
         if self.by_batch and max(files.logged, default=last) > last:

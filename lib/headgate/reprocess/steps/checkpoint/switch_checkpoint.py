@@ -204,8 +204,8 @@ class StartAtCheckpoint(StartPipeline):
             raise
         except StepError as error:
             raise RefusedError(
-                f"{error}. Also check that the start command passes HEADGATE_CHECKPOINT "
-                f"({self.checkpoint}) as checkpointLocation"
+                f"{error}. Also check that the start command passes ${{HEADGATE_CHECKPOINT}} "
+                f"({self.checkpoint}) as checkpointLocation. Then run `headgate plan` again"
             ) from None
         self._check_old(applier, was)
 
@@ -216,9 +216,11 @@ class StartAtCheckpoint(StartPipeline):
     def _check_old(self, applier: Applier, was: PriorState) -> None:
         now = _head_of(applier.checkpoints.read(self.old))
         if now != was["old"]:
+            at = "" if now[-1] is None else f", at batch {now[-1]}"
             raise RefusedError(
-                f"{self.pipeline} runs on the old checkpoint {self.old}, at batch {now[-1]}. "
-                "Change its start command: pass HEADGATE_CHECKPOINT as checkpointLocation"
+                f"{self.pipeline} runs on the old checkpoint {self.old}{at}. Change its start "
+                "command to pass ${HEADGATE_CHECKPOINT} as checkpointLocation, then run `headgate "
+                "plan` again"
             )
 
 
