@@ -50,7 +50,7 @@ def _by_watch(
         yield (
             f"checkpoint {found.location} has the query id {found.query_id}. headgate.watch "
             f"reports this id for query {_named(names)}, but this pipeline's query is "
-            f"{newest.name}. {_CORRECT}"
+            f"{newest.name or newest.query_id}. {_CORRECT}"
         )
         return
     ids = {newest.query_id} if newest is not None else {r.query_id for r in runs}

@@ -50,3 +50,10 @@ def test_what_contradicts_a_checkpoint_is_said(version, runs, said):
     assert len(found) == bool(said)
     if said:
         assert said in found[0] and "Correct `checkpoint` in headgate.toml" in found[0]
+
+
+def test_a_query_without_a_name_is_named_by_its_id():
+    pipeline = Pipeline(name="city", engine=Engine.SPARK, checkpoint="/ck", query="city-id")
+    runs = (ReportedRun("mine", "land"), ReportedRun("city-id"))
+    (said,) = other_query(pipeline, CHECKPOINT, stored(), runs)
+    assert "this pipeline's query is city-id. Correct" in said

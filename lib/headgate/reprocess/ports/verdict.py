@@ -122,6 +122,12 @@ class Output:
     told_by: str
 
 
+def said_findings(findings: Iterable[Judged]) -> str:
+    """Return the findings as one text, with the sign at its end."""
+    found = "; ".join(one.sentence() for one in findings)
+    return found if found.endswith("?") else f"{found.rstrip('.')}."
+
+
 def new_codes(verdict: UpgradeVerdict, approved: Iterable[str]) -> tuple[Judged, ...]:
     """Return the findings that nobody has seen when the plan was approved."""
     known = set(approved)

@@ -192,7 +192,10 @@ def test_a_version_that_ends_in_its_first_batch_is_taken_back(query):
     old = tree_hash(here.folder / "ck")
     plan = upgrade_of(here, **{"fail-on": "none"})
     run = here.enqueue(plan)
-    with pytest.raises(RefusedError, match="starting the new version failed: q is not running"):
+    with pytest.raises(
+        RefusedError,
+        match="starting the new version failed: 20 s after the start, q is not running",
+    ):
         here.execute(run, plan)
     assert (here.folder / "ck" / "offsets" / "1").exists()
     journal = RunJournal(here.store, run, plan, undo_of=None)

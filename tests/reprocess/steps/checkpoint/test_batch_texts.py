@@ -12,6 +12,7 @@ from headgate.reprocess.steps.checkpoint.create import RehearseNewCheckpoint
 from headgate.reprocess.steps.checkpoint.rewind import check_end
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.checkpoint.switch_checkpoint import StartAtCheckpoint
+from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion
 
 
 class World(FlatPorts):
@@ -72,3 +73,9 @@ def test_a_query_on_its_old_checkpoint_without_commits_has_no_batch():
         "q runs on the old checkpoint /ck. Change its start command to pass "
         "${HEADGATE_CHECKPOINT} as checkpointLocation, then run `headgate plan` again"
     )
+
+
+def test_a_checkpoint_that_is_gone_is_not_called_another_querys():
+    step = VerifyVersion(pipeline="q", checkpoint="/ck", query_id="id", kept="/old")
+    with pytest.raises(StepError, match="checkpoint /ck no longer exists: another process deleted"):
+        step.apply(World(), {})

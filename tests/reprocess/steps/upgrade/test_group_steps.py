@@ -19,7 +19,7 @@ from headgate.reprocess.steps.upgrade.compare_versions import (
 )
 from headgate.reprocess.steps.upgrade.copy_offsets import CopyOffsets, SwitchOffsets
 from headgate.reprocess.steps.upgrade.drop_application import DropApplication
-from headgate.reprocess.steps.upgrade.group_positions import Version, wait_until_read
+from headgate.reprocess.steps.upgrade.group_positions import Version, latest, wait_until_read
 from headgate.reprocess.steps.upgrade.start_with_output import StartWithOutput
 from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion
 
@@ -190,6 +190,10 @@ def test_the_switch_sets_a_group_to_exactly_the_old_offsets_and_says_what_may_co
     was = carry_out(step, world)
     assert world.at["new"] == {("in", 0): 30, ("in", 1): 5}
     assert "committed offsets are up to 10 records before the latest offsets" in world.notes[-1]
+    step._tell(world, latest(world, ["in"]), {})
+    assert world.notes[-1] == "p has stopped. Its committed offsets are the latest offsets"
+    replace(step, has_state=True)._tell(world, {}, {})
+    assert world.notes[-1].startswith("p processed no records after p2 had stopped, so consumers")
     world.at["new"]["in", 0] = 38
     (back,) = step.undo(was)
     assert (
@@ -237,7 +241,7 @@ def test_waiting_ends_at_the_last_record_and_not_at_a_marker_of_a_transaction():
     assert not world.moves
     world.at["old"]["in", 0] = 30
     world.states["p"] = Status.STOPPED
-    with pytest.raises(RefusedError, match="p ended while both versions ran"):
+    with pytest.raises(RefusedError, match="p ended before it had processed all records"):
         wait_until_read(world, Version("p", "old"), {("in", 0): 40})
     world.states["p"] = Status.RUNS
     with pytest.raises(RefusedError, match=r"has not caught up on in\[0\] after"):
@@ -290,7 +294,7 @@ def test_the_lags_are_equal_once_the_new_version_is_near_enough():
     world.moves = [lambda: world.at["new"].update({("in", 0): 28, ("in", 1): 5})]
     carry_out(AwaitEqualLag(**BOTH, max_lag=2), world)
     assert world.notes == ["consumer lag in records: p 10, p2 12"]
-    with pytest.raises(RefusedError, match="p2 doesn't catch up: 2 records left"):
+    with pytest.raises(RefusedError, match="after 600 s, it is still 2 records behind p"):
         carry_out(AwaitEqualLag(**BOTH, max_lag=1), world)
 
 

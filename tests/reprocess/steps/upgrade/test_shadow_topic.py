@@ -117,5 +117,15 @@ def test_a_worker_that_dies_before_the_id_is_kept_leaves_an_empty_topic_of_the_r
     assert world.made == 1 and world.files[was["record"]] == "id-1"
 
 
+def test_a_topic_with_other_partitions_is_not_resumed_as_it_is(created):
+    world, was = created
+    world.there["known-shadow"] = replace(world.there["known-shadow"], partitions=3)
+    with pytest.raises(StepError, match=r"has 3 partitions \(planned: 2\). Delete the topic"):
+        STEP.verify(world, was)
+    del world.there["known-shadow"]
+    with pytest.raises(StepError, match=r"known-shadow no longer exists\. Resume the run"):
+        STEP.verify(world, was)
+
+
 def test_an_undo_says_that_all_records_go():
     assert "with all its records" in DeleteShadowTopic(topic="t").risks(World())[0]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError
 from headgate.reprocess.ports.inspector import Applier, Inspector
-from headgate.reprocess.ports.verdict import new_codes
+from headgate.reprocess.ports.verdict import new_codes, said_findings
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, check_topics
 from headgate.reprocess.steps.checkpoint.swap import check_query
@@ -71,10 +71,9 @@ class CheckProduction(StepBase):
             )
         more = (*now.closed, *new_codes(now, self.approved))
         if more:
-            found = "; ".join(f.sentence() for f in dict.fromkeys(more))
             raise RefusedError(
-                f"the new version {self.after} has findings that were not approved: {found}. "
-                f"{_AGAIN}"
+                f"the new version {self.after} has findings that were not approved: "
+                f"{said_findings(dict.fromkeys(more))} {_AGAIN}"
             )
         applier.note(
             f"{self.pipeline} was not upgraded, reset or rewound since its checkpoint was copied"

@@ -173,9 +173,9 @@ class AwaitEqualLag(StepBase):
         while (left := self._left(applier)) > self.max_lag:
             if wait.seconds >= READ_SECONDS:
                 raise RefusedError(
-                    f"{self.new} doesn't catch up: {plural(left, 'record')} left after "
-                    f"{READ_SECONDS:.0f} s. Give {self.new} more resources, or plan again with a "
-                    "larger --max-lag"
+                    f"{self.new} doesn't catch up: after {READ_SECONDS:.0f} s, it is still "
+                    f"{plural(left, 'record')} behind {self.pipeline}. Give {self.new} more "
+                    "resources, or plan again with a larger --max-lag"
                 )
             wait.pause()
         lags = [self._lag(applier, group) for group in (self.group, self.new_group)]

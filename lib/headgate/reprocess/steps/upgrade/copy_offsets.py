@@ -160,6 +160,9 @@ class SwitchOffsets(StepBase):
             applier.note(
                 f"consumers get the results of {as_records(count)} twice: {self.old} "
                 f"processed these records after {self.pipeline} had stopped"
+                if count
+                else f"{self.old} processed no records after {self.pipeline} had stopped, so "
+                "consumers get no results twice"
             )
             return
         ends = latest(applier, self.topics)
@@ -168,6 +171,8 @@ class SwitchOffsets(StepBase):
             f"{self.old} has stopped. Its committed offsets are {as_records(open_)} before "
             f"the latest offsets. If {self.old} already processed some of these records, consumers "
             "get their results twice"
+            if open_
+            else f"{self.old} has stopped. Its committed offsets are the latest offsets"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError
 from headgate.reprocess.ports.inspector import Applier, Inspector
-from headgate.reprocess.ports.verdict import new_codes
+from headgate.reprocess.ports.verdict import new_codes, said_findings
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
@@ -50,16 +50,15 @@ class RecheckVersion(StepBase):
                 "plan` again"
             )
         if now.closed:
-            found = "; ".join(f.sentence() for f in now.closed)
             raise RefusedError(
                 f"the new version {self.after} fails the check on the state of the stopped "
-                f"{self.pipeline}: {found.rstrip('.')}. Change the new version, or accept the "
-                "finding in headgate.toml, then run `headgate plan` again"
+                f"{self.pipeline}: {said_findings(now.closed)} Change the new version, or accept "
+                "the finding in headgate.toml, then run `headgate plan` again"
             )
         if more := new_codes(now, self.approved):
-            found = "; ".join(f.sentence() for f in more)
             raise StalePlanError(
-                f"the check has findings that were not approved: {found}. Run `headgate plan` again"
+                f"the check has findings that were not approved: {said_findings(more)} Run "
+                "`headgate plan` again"
             )
         applier.note(f"the check passes (outcome: {now.outcome})")
 
@@ -197,8 +196,8 @@ class RollBackVersion(StepBase):
         registered = inspector.processes.registered(self.pipeline)
         if registered is None or registered.commands.rollback is None:
             raise RefusedError(
-                f"{self.pipeline} no longer has a rollback command: register one under "
-                "[pipeline.commands]"
+                f"{self.pipeline} no longer has a rollback command. Add `rollback` under "
+                "[pipeline.commands] in headgate.toml, then undo the run again"
             )
         prove_stopped(inspector, self.pipeline)
 

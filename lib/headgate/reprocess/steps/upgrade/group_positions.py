@@ -115,8 +115,9 @@ def _wait(applier: Applier, version: Version, ends: Mapping[Part, int]) -> None:
         wait.saw(has_ended=applier.processes.status(version.pipeline) is Status.STOPPED)
         if wait.ended >= _STOPPED_SECONDS:
             raise RefusedError(
-                f"{version.pipeline} ended while both versions ran. See its log for the cause, "
-                "then run `headgate plan` again"
+                f"{version.pipeline} ended before it had processed all records that the run waits "
+                f"for. See the log of {version.pipeline} for the cause, then run `headgate plan` "
+                "again"
             )
         idle = unassigned(applier.kafka.group(version.group), left)
         idle_seconds = idle_seconds + _POLL if idle else 0.0

@@ -27,6 +27,7 @@ from headgate.reprocess.steps.upgrade.stage_checkpoint import (
     read_record,
     write_record,
 )
+from headgate.text.engine_times import iso
 from headgate.text.numbers import plural
 
 PROGRAM = "run_beside"
@@ -268,15 +269,20 @@ class RunBeside(StepBase):
         for own, other in both:
             if own != other:
                 raise RefusedError(
-                    f"the watermark of {self.entry_point} is {own} ms, but the running version's "
-                    f"watermark is {other} ms. A switch would lose results or write duplicates. In "
-                    "the new version, keep the column and delay of withWatermark, or use `headgate "
-                    "plan offline-upgrade`"
+                    f"the watermark of {self.entry_point} is {_time(own)}, but the running "
+                    f"version's watermark is {_time(other)}. A switch would lose results or write "
+                    "duplicates. In the new version, keep the column and delay of withWatermark, "
+                    "or use `headgate plan offline-upgrade`"
                 )
 
     @property
     def _record(self) -> str:
         return f"beside-{self.goal}"
+
+
+def _time(watermark: int) -> str:
+    """Return a watermark in milliseconds as a time; Spark's first one is 0."""
+    return iso(watermark) or f"{watermark} ms" if watermark else "not set"
 
 
 def _offsets(ends: Mapping[str, Mapping[str, int]]) -> str:

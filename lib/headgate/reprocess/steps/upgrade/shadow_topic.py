@@ -63,10 +63,14 @@ class CreateShadowTopic(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is missing or has another number of partitions."""
         found = applier.kafka.shapes([self.topic]).get(self.topic)
-        if found is None or found.partitions != self.shape["partitions"]:
+        if found is None:
             raise StepError(
-                f"topic {self.topic} is missing or doesn't have "
-                f"{plural(self.shape['partitions'], 'partition')}. Resume the run"
+                f"topic {self.topic} no longer exists. Resume the run to create the topic again"
+            )
+        if found.partitions != self.shape["partitions"]:
+            raise StepError(
+                f"topic {self.topic} has {plural(found.partitions, 'partition')} (planned: "
+                f"{self.shape['partitions']}). Delete the topic, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

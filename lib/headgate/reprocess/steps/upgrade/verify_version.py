@@ -89,12 +89,16 @@ class VerifyVersion(StepBase):
         wait = Wait(applier=applier)
         while True:
             now = applier.checkpoints.read(location)
-            if now is None or now.query_id != self.query_id:
-                found = now.query_id if now else "none"
+            if now is None:
+                raise StepError(
+                    f"checkpoint {location} no longer exists: another process deleted it. Stop "
+                    f"that process, then run `headgate undo {applier.run}`"
+                )
+            if now.query_id != self.query_id:
                 raise StepError(
                     f"checkpoint {location} should have query id {self.query_id}, but has "
-                    f"{found}: another process writes to the checkpoint. Stop that process, then "
-                    f"run `headgate undo {applier.run}`"
+                    f"{now.query_id}: another process writes to the checkpoint. Stop that process, "
+                    f"then run `headgate undo {applier.run}`"
                 )
             if _later(now.last_commit_batch, old):
                 applier.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
@@ -106,7 +110,8 @@ class VerifyVersion(StepBase):
                     f"the new version of {self.pipeline} ended before it completed its first "
                     "batch"
                     + (f": {why.rstrip('.')}" if why else "")
-                    + ". See its log for the cause"
+                    + f". See the log of {self.pipeline} for the cause, then run `headgate plan` "
+                    "again"
                 )
             is_begun = now.last_offset_batch != now.last_commit_batch
             if not is_begun and wait.seconds >= IDLE_SECONDS and not _has_input(applier, now):
@@ -152,8 +157,9 @@ class VerifyVersion(StepBase):
             wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS and now == before:
                 raise RefusedError(
-                    f"the new version of {self.pipeline} ended before its group committed new "
-                    "offsets. See its log for the cause"
+                    f"the new version of {self.pipeline} ended before group {group} committed new "
+                    f"offsets. See the log of {self.pipeline} for the cause, then run `headgate "
+                    "plan` again"
                 )
             if wait.seconds >= PROVE_SECONDS:
                 left = _lagging(applier, group)
