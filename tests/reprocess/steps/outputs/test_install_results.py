@@ -95,6 +95,8 @@ def test_an_undo_deletes_nothing_that_somebody_has_added(tmp_path, applier):
     with pytest.raises(RefusedError, match="were changed after the run"):
         back.apply(applier, was)
     assert (folder / "part-1").exists()
+    folder.rename(tmp_path / "kept")
+    done(applier, back)
 
 
 def test_a_folder_that_appeared_meanwhile_is_left_alone(tmp_path, applier):

@@ -1,5 +1,7 @@
 """A topic that isn't as planned is named with what differs and the planned value."""
 
+from dataclasses import replace
+
 import pytest
 
 from flat_ports import FlatPorts
@@ -8,6 +10,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.topic_differences import topic_differences
 from headgate.reprocess.steps.records.back_up_records import filling
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
+from headgate.reprocess.steps.topics.add_partitions import AddPartitions
 from headgate.reprocess.steps.topics.delete_topics import CreateTopics
 
 ORDERS = TopicShape(
@@ -24,6 +27,9 @@ class World(FlatPorts):
 
     def shapes(self, names):
         return {name: self.there[name] for name in names if name in self.there}
+
+    def identities(self, names):
+        return {name: (s.id, s.partitions) for name, s in self.shapes(names).items()}
 
     def registered(self, _pipeline):
         return None
@@ -71,3 +77,14 @@ def test_an_empty_topic_is_not_asked_for_in_place_of_a_backup_topic():
     backup = TopicShape(name="headgate-backup-1", id="2", partitions=3, replication=1)
     with pytest.raises(RefusedError, match=r"topics not found: orders.*Create these topics"):
         step.check(World(backup))
+
+
+def test_topics_with_other_partitions_are_named_with_both_numbers():
+    topics = {name: {"id": "1", "partitions": 2} for name in ("gone", "orders", "other")}
+    here = World(ORDERS, replace(ORDERS, name="other", id="9", partitions=6))
+    with pytest.raises(StepError) as raised:
+        AddPartitions(topics=topics, to=6).verify(here, {})
+    assert str(raised.value).startswith(
+        "topics differ from the plan: gone no longer exists, orders has 3 partitions (planned: 6), "
+        "other was recreated. Check"
+    )

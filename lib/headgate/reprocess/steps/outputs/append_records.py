@@ -121,10 +121,14 @@ class AppendRecords(StepBase):
         applier.note(f"{plural(count, 'result')} appended to topic {self.topic}")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
-        """Say how many were written; empty where none was yet, None where Kafka forgot it."""
+        """Say how many were written; empty where none was yet."""
         at = _committed(inspector, was["run"])
         if not at:
-            return None
+            return (
+                f"can't be undone: Kafka has no offsets of group {publisher(was['run'])}, so "
+                f"Headgate doesn't know whether topic {self.topic} has results of the run. To "
+                f"find them, look for records with the header headgate.run={was['run']}",
+            )
         written = sum(at.values())
         if not written:
             return ()

@@ -44,7 +44,10 @@ class CompareResults(StepBase):
         )
         said, file = keep_comparison(applier, found)
         if self.must_match and not found.equal:
-            raise StepError(f"the results differ: {said}. See {file}")
+            raise StepError(
+                f"the results differ: {said}. See {file}. If the differences are expected, plan "
+                "again with --allow-differences"
+            )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The comparison itself is the check."""

@@ -59,14 +59,13 @@ class InstallResults(StepBase):
             if self.replaced and folders.tree_hash(self.folder) != self.replaced:
                 raise RefusedError(
                     f"files in {self.folder} changed while the run processed records. Stop the "
-                    "process that writes to this folder, undo the run, then run `headgate plan` "
-                    "again"
+                    "process that writes to this folder, then run `headgate plan` again"
                 )
             folders.move(self.folder, was["backup"])
         if folders.exists(self.folder):
             raise RefusedError(
-                f"{self.folder} already exists. Move the folder away, or run `headgate plan` "
-                "again with --replace"
+                f"{self.folder} already exists. Move the folder away, then run `headgate plan` "
+                "again. To replace the folder, pass --replace"
             )
         folders.move(was["staged"], self.folder)
 
@@ -105,7 +104,7 @@ class RemoveResults(StepBase):
             if folders.tree_hash(self.folder) != self.content:
                 raise RefusedError(
                     f"files in {self.folder} were changed after the run, and the undo would "
-                    "delete these files. Move them away, then undo the run again"
+                    "delete this folder. Move the folder away, then undo the run again"
                 )
             folders.move(self.folder, self.staged)
         if self.replaces and folders.exists(self.backup):

@@ -66,12 +66,23 @@ class AddPartitions(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one has another number, or another topic has its name."""
         now = applier.kafka.identities(self.topics)
-        wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
+        wrong = [
+            f"{name} {self._differs(facts['id'], *now[name])}"
+            if name in now
+            else f"{name} no longer exists"
+            for name, facts in sorted(self.topics.items())
+            if now.get(name) != (facts["id"], self.to)
+        ]
         if wrong:
             raise StepError(
-                f"topics that were recreated or don't have {self.to} partitions: "
-                f"{name_list(wrong)}. Check these topics, then run `headgate plan` again"
+                f"topics differ from the plan: {name_list(wrong)}. Check these topics, then run "
+                "`headgate plan` again"
             )
+
+    def _differs(self, planned_id: str, now_id: str, partitions: int) -> str:
+        if now_id != planned_id:
+            return "was recreated"
+        return f"has {plural(partitions, 'partition')} (planned: {self.to})"
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...]:
         """Name the topics that keep more partitions than they had."""
@@ -127,7 +138,8 @@ class VerifyPartitions(StepBase):
             if wait.ended >= STOPPED_SECONDS or wait.seconds >= PROVE_SECONDS:
                 how = "ended" if has_ended else f"was not ready after {wait.seconds:.0f} s"
                 raise StepError(
-                    f"{self.pipeline} {how} ({missing}): see the application's log for the cause"
+                    f"{self.pipeline} {how} ({missing}). See the log of {self.pipeline}, correct "
+                    "the cause, then resume the run"
                 )
             wait.pause()
         applier.note(self._said(applier))
