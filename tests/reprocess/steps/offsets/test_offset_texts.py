@@ -19,7 +19,10 @@ class World(FlatPorts):
 
     def __init__(self, begin=0, end=10):
         log = Partition(number=0, begin=begin, end=end)
-        self.there = {"orders": Topic(name="orders", partitions=(log,))}
+        self.there = {"orders": Topic(name="orders", id="1", partitions=(log,))}
+
+    def topics(self, names):
+        return {name: self.there[name] for name in names if name in self.there}
 
     def group(self, name):
         at = GroupOffset(topic="orders", partition=0, offset=5, leader_epoch=3)
@@ -69,3 +72,17 @@ def test_a_transaction_of_another_application_is_not_called_this_ones():
         "pending transactions of application app or on its topics: other-1 (ongoing; orders), "
         "producer 7 without a known transactional.id (ongoing; orders). Their producers"
     )
+
+
+@pytest.mark.parametrize(
+    ("topic", "facts", "said"),
+    [
+        ("orders", {"id": "0", "partitions": 1}, "topic orders was recreated since the run, so"),
+        ("orders", {"id": "1", "partitions": 3}, "had 3 partitions at the run, but now has 1, so"),
+        ("gone", {"id": "1", "partitions": 1}, "topic gone no longer exists, so"),
+    ],
+)
+def test_an_undo_says_what_of_a_topic_changed(topic, facts, said):
+    step = RestoreOffsets(group="g", group_type="classic", topics={topic: facts}, moves=())
+    found = step.blockers(World())[0]
+    assert said in found

@@ -200,6 +200,9 @@ def test_the_switch_sets_a_group_to_exactly_the_old_offsets_and_says_what_may_co
         "the results of up to 8 records twice, because p2 has processed them since the switch"
         in back.risks(world)[0]
     )
+    world.at["new"]["in", 0] = 30
+    assert "has processed no records since the switch, so" in back.risks(world)[0]
+    world.at["new"]["in", 0] = 38
     # Steps that move offsets list them from and to; this one moves none.
     assert "offsets" not in back.details()
     carry_out(back, world)

@@ -159,9 +159,9 @@ def unknown_partitions(parts: Iterable[TopicPart]) -> str:
     """Say why partitions that no batch has read yet can't be skipped."""
     names = name_list(f"{topic}[{number}]" for topic, number in parts)
     return (
-        f"the last batch has no offset for {names}, so Spark would read replaced records from "
-        f"the earliest offset. Start the pipeline, wait for a batch that includes {names}, then "
-        "run `headgate plan` again"
+        f"the last batch has no offset for {names}, so Spark would start there at the earliest "
+        f"offset and read the old results, too. Start the pipeline, wait for a batch that includes "
+        f"{names}, then run `headgate plan` again"
     )
 
 

@@ -251,11 +251,7 @@ class RestoreOffsets(StepBase):
         """Refuse where a topic is another one, or the group is active and stays so."""
         topics = topic_facts(inspector.kafka.topics(self.topics))
         found = [
-            f"topic {name} was recreated since the run, or its number of partitions changed, so "
-            "Headgate can't restore its old offsets. Set offsets with `headgate plan from-point`"
-            if name in topics
-            else f"topic {name} no longer exists, so its old offsets can't be restored. Create the "
-            "topic, then set offsets with `headgate plan from-point`"
+            _unfit(name, facts, topics.get(name))
             for name, facts in sorted(self.topics.items())
             if topics.get(name) != facts
         ]
@@ -319,6 +315,25 @@ class RestoreOffsets(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a partition is not as it was."""
         _prove(applier, self.group, self.moves)
+
+
+def _unfit(topic: str, planned: Mapping[str, Any], now: Mapping[str, Any] | None) -> str:
+    """Say why the old offsets of a topic can't be restored."""
+    if now is None:
+        return (
+            f"topic {topic} no longer exists, so its old offsets can't be restored. Create the "
+            "topic, then set offsets with `headgate plan from-point`"
+        )
+    had = plural(planned["partitions"], "partition")
+    what = (
+        f"had {had} at the run, but now has {now['partitions']}"
+        if now["id"] == planned["id"]
+        else "was recreated since the run"
+    )
+    return (
+        f"topic {topic} {what}, so Headgate can't restore its old offsets. Set offsets with "
+        "`headgate plan from-point`"
+    )
 
 
 def _all_there(inspector: Inspector, group_id: str, moves: Iterable[Move]) -> bool:

@@ -65,7 +65,7 @@ class InstallResults(StepBase):
         if folders.exists(self.folder):
             raise RefusedError(
                 f"{self.folder} already exists. Move the folder away, then run `headgate plan` "
-                "again. To replace the folder, pass --replace"
+                "again"
             )
         folders.move(was["staged"], self.folder)
 

@@ -59,7 +59,9 @@ class VerifyOutput(StepBase):
                 why = (
                     "no evidence shows where the query writes" if done else "no batch has completed"
                 )
-                applier.note(f"Headgate can't verify the output of {self.pipeline}: {why}")
+                applier.note(
+                    f"Headgate can't verify where {self.pipeline} writes: {why}. Check its output"
+                )
                 return
             wait.pause()
 

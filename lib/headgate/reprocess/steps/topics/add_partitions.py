@@ -101,7 +101,7 @@ class AddPartitions(StepBase):
         other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
         if other:
             raise StalePlanError(
-                "topics that were deleted or recreated since the plan was made: "
+                "these topics were deleted or recreated since the plan was made: "
                 f"{name_list(other)}. Run `headgate plan` again"
             )
         return [name for name in self.topics if now[name][1] < self.to]

@@ -226,30 +226,37 @@ class CountReprocessed(StepBase):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say how many there are now."""
+        count = self._count(inspector)
+        again = (
+            f"Consumers get the results of {as_records(count)} twice, because {self.pipeline} has "
+            "processed them since the switch. The number grows"
+            if count
+            else f"{self.pipeline} has processed no records since the switch, so consumers get no "
+            "results twice yet. This can change"
+        )
         return (
-            f"{self.old} continues at the offsets of the switch, so no record is lost. Consumers "
-            f"get the results of {self._count(inspector)} twice, because {self.pipeline} has "
-            f"processed them since the switch. The number grows until {self.pipeline} stops",
+            f"{self.old} continues at the offsets of the switch, so no record is lost. {again} "
+            f"until {self.pipeline} stops",
         )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Note the number, now that the new version is stopped."""
         applier.note(
-            f"{self.old} reprocesses {self._count(applier)} that {self.pipeline} has processed "
-            "since the switch"
+            f"{self.old} reprocesses {as_records(self._count(applier))} that {self.pipeline} has "
+            "processed since the switch"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Nothing was changed."""
 
-    def _count(self, inspector: Inspector) -> str:
+    def _count(self, inspector: Inspector) -> int:
         now = positions(inspector, self.group, {o["topic"] for o in self.switch})
         at = {(o["topic"], o["partition"]): o["offset"] for o in self.switch}
-        count = sum(max(now.get(part, offset) - offset, 0) for part, offset in at.items())
+        count: int = sum(max(now.get(part, offset) - offset, 0) for part, offset in at.items())
         if self.has_state:
             # The old version had passed these on to itself when it stopped.
             count += in_flight(inspector, self.source)
-        return as_records(count)
+        return count
 
 
 def _move(part: Part, before: Mapping[Part, Commit], to: Mapping[Part, int]) -> Move:
