@@ -53,6 +53,12 @@ def test_a_topic_of_unknown_size_makes_the_sum_unknown():
             10.0,
             "the pipeline reads 1000 records/s while 100 records/s arrive",
         ),
+        (
+            9,
+            Rates(reads=0.5, arrives=0),
+            18.0,
+            "the pipeline reads 0.5 records/s while 0 records/s",
+        ),
         (9_000, Rates(reads=100, arrives=100), None, "never: "),
         (9_000, None, None, "nobody tells"),
     ],

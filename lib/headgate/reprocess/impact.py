@@ -107,21 +107,26 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
     left = rates.reads - rates.arrives
     if rates.idle and left <= rates.arrives:
         keeps_up = (
-            f"unknown: the pipeline kept up with {rates.arrives:.0f} incoming records/s, so "
+            f"unknown: the pipeline kept up with {_rate(rates.arrives, 'incoming ')}, so "
             f"Headgate could not measure its maximum read rate ({rates.how})"
         )
         return {"seconds": None, "seconds_how": keeps_up}
     if left <= 0:
         never = (
-            f"never: {rates.arrives:.0f} records/s arrive, but the pipeline reads only "
-            f"{rates.reads:.0f} records/s ({rates.how})"
+            f"never: {_rate(rates.arrives)} arrive, but the pipeline reads only "
+            f"{_rate(rates.reads)} ({rates.how})"
         )
         return {"seconds": None, "seconds_how": never}
     how = (
-        f"the pipeline reads {rates.reads:.0f} records/s while {rates.arrives:.0f} records/s "
-        f"arrive ({rates.how})"
+        f"the pipeline reads {_rate(rates.reads)} while {_rate(rates.arrives)} arrive ({rates.how})"
     )
     return {"seconds": round(backlog / left, 1), "seconds_how": how}
+
+
+def _rate(per_second: float, what: str = "") -> str:
+    """Return a rate; a slow one isn't 0."""
+    number = f"{per_second:.2g}" if 0 < per_second < 1 else f"{per_second:.0f}"
+    return f"{number} {what}records/s"
 
 
 def with_kept(plan: Plan, keep: timedelta) -> Plan:
