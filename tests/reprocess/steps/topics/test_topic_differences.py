@@ -8,7 +8,7 @@ from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.topic_differences import topic_differences
-from headgate.reprocess.steps.records.back_up_records import filling
+from headgate.reprocess.steps.records.back_up_records import BackUpRecords, filling
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
 from headgate.reprocess.steps.topics.add_partitions import AddPartitions
 from headgate.reprocess.steps.topics.delete_topics import CreateTopics
@@ -88,3 +88,13 @@ def test_topics_with_other_partitions_are_named_with_both_numbers():
         "topics differ from the plan: gone no longer exists, orders has 3 partitions (planned: 6), "
         "other was recreated. Check"
     )
+
+
+def test_a_size_that_nobody_knows_is_not_0_records():
+    sizes = {"orders": {"records": 3, "bytes": 1200}, "sums": {"records": None, "bytes": None}}
+    step = BackUpRecords(topics={"orders": {}, "sums": {}}, sizes=sizes)
+    assert step.describe() == (
+        "copy the records of orders, sums to backup topics: an unknown number of records"
+    )
+    step = BackUpRecords(topics={"orders": {}}, sizes={"orders": sizes["orders"]})
+    assert step.describe().endswith(": at most 3 records, 1,200 bytes")

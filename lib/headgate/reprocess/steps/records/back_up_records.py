@@ -57,13 +57,15 @@ class BackUpRecords(StepBase):
                 f"{s.topic}[{s.partition}] {offset_range(s.begin, s.end)}" for s in self.only
             )
             return f"copy records to a backup topic: {parts}"
-        count = sum(size["records"] for size in self.sizes.values())
+        counts = [size["records"] for size in self.sizes.values()]
         sizes = [size["bytes"] for size in self.sizes.values()]
         known = f", {sum(sizes):,} bytes" if sizes and None not in sizes else ""
-        return (
-            f"copy the records of {name_list(self.topics)} to backup topics: at most "
-            f"{plural(count, 'record')}{known}"
+        count = (
+            "an unknown number of records"
+            if None in counts or not counts
+            else f"at most {plural(sum(counts), 'record')}"
         )
+        return f"copy the records of {name_list(self.topics)} to backup topics: {count}{known}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs, a topic is not the planned one, or can't be read."""
@@ -185,10 +187,13 @@ def spans_of(topics: Mapping[str, Topic]) -> tuple[Span, ...]:
 
 
 def sizes_of(inspector: Inspector, topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
-    """Return how much would be backed up, by topic: `records` at most, and `bytes` on disk."""
+    """Return how much would be backed up, by topic: `records` at most, and `bytes` on disk.
+
+    None is not known.
+    """
     disk = inspector.kafka.topic_bytes(topics)
     return {
-        name: {"records": topic.records or 0, "bytes": disk[name]}
+        name: {"records": topic.records, "bytes": disk[name]}
         for name, topic in sorted(topics.items())
     }
 
