@@ -166,7 +166,8 @@ def _blockers(
     if not steps:
         return found or [f"run {past.run} changed nothing, so there is nothing to restore"]
     before, now = past.plan.preconditions.get("cluster_id"), facts.get("cluster_id")
-    if now is not None and now != before:
+    # A plan that reads no topic, but empties or fills one, may not have recorded its cluster.
+    if now is not None and before is not None and now != before:
         found.append(
             f"the configured Kafka cluster is {now}, but the run was on {before}. Correct "
             "`bootstrap_servers` under [kafka]"
