@@ -59,7 +59,7 @@ class Proof:
     @property
     def why(self) -> str:
         """Why it did not resume: error class and message, as far as there are any."""
-        return ": ".join(filter(None, (self.error_class, self.message)))
+        return ": ".join(filter(None, (self.error_class, self.message))) or "Spark gave no reason"
 
 
 class CheckpointInspector(Protocol):

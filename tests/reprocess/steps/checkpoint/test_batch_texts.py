@@ -62,6 +62,11 @@ def test_a_rehearsal_without_records_says_what_it_verified(rows, said):
     assert said in here.notes[-1]
 
 
+def test_a_rehearsal_that_fails_without_a_word_has_a_reason():
+    assert Proof(outcome="unknown").why == "Spark gave no reason"
+    assert Proof(outcome="refuses", error_class="X", message="no").why == "X: no"
+
+
 def test_a_query_on_its_old_checkpoint_without_commits_has_no_batch():
     step = StartAtCheckpoint(
         pipeline="q", command="run", stop=None, has_status=False, checkpoint="/new", old="/ck"
