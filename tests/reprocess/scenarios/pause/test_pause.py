@@ -118,7 +118,7 @@ def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, 
         (made.folder / "ck" / "offsets" / str(10 + next(moves))).write_text("v1")
 
     monkeypatch.setattr(moving, "pause", move)
-    with pytest.raises(RefusedError, match="still commits progress 5 s after its pause"):
+    with pytest.raises(RefusedError, match="still makes progress 5 s after its pause"):
         step.verify(moving, {})
     monkeypatch.setattr(moving, "pause", lambda _seconds: None)
     step.verify(moving, {})

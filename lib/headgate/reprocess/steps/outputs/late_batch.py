@@ -11,7 +11,7 @@ from headgate.errors import RefusedError, StalePlanError
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps.base.step import check_topics, known_log
 from headgate.reprocess.steps.outputs.process_records import Offsets
-from headgate.text.numbers import plural
+from headgate.text.numbers import offset_range, plural
 
 PROGRAM = "late.replace_results"
 
@@ -62,7 +62,7 @@ class LateBatch:
                 if first < after and not begin <= first < after <= end:
                     raise RefusedError(
                         f"{name}[{part.number}] now has earliest offset {begin} and latest offset "
-                        f"{end}, but the plan needs offsets {first} to {after - 1}. Run `headgate "
+                        f"{end}, but the plan needs {offset_range(first, after)}. Run `headgate "
                         "plan` again"
                     )
         if self.files is not None:

@@ -90,8 +90,8 @@ class Processing(StepBase):
                     )
                 if after > end:
                     raise RefusedError(
-                        f"{name}[{part.number}] ends at offset {end}, before the planned offset "
-                        f"{after}. Run `headgate plan` again"
+                        f"{name}[{part.number}] ends at offset {end}, before the planned end "
+                        f"offset {after}. Run `headgate plan` again"
                     )
 
     def work(self, applier: Applier, *target: str, folder: str | None = None) -> int:

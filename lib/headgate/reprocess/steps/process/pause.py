@@ -78,7 +78,7 @@ class PauseProcessing(StepBase):
         while still < STILL_SECONDS:
             if wait.seconds >= MOST_SECONDS:
                 raise RefusedError(
-                    f"{self.pipeline} still commits progress {wait.seconds:.0f} s after its pause "
+                    f"{self.pipeline} still makes progress {wait.seconds:.0f} s after its pause "
                     "command. Check that the command reaches every process"
                 )
             wait.pause()

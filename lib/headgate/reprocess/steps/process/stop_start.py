@@ -50,7 +50,7 @@ class StopPipeline(StepBase):
     def describe(self) -> str:
         first = f"suspend restarts with `{self.suspend}`, " if self.suspend else ""
         if self.command is None:
-            return f"{first}make sure that {self.pipeline} is stopped"
+            return f"{first}{'and ' if first else ''}make sure that {self.pipeline} is stopped"
         return f"{first}stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
 
     @property
