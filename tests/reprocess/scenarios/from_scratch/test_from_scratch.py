@@ -16,6 +16,7 @@ from headgate.model.version import Engine, Sink, Source, Version
 from headgate.reprocess.impact import UNKNOWN_INPUT
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenarios.build import build_plan, drift
@@ -258,6 +259,19 @@ def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_ju
     assert any(
         "can't check whether the records still exist in orders" in risk for risk in plan.risks
     )
+
+
+def test_a_plan_that_empties_topics_records_their_cluster_though_only_files_are_read():
+    files = Checkpoint(location="/ck", query_id="q-1", last_offset_batch=3, offsets={})
+    inspector = of_spark(found=files, known={"bills": topic("bills")})
+    shape = TopicShape(name="bills", id="id-bills", partitions=2, replication=1)
+    inspector.shapes = lambda names: {"bills": shape}
+    inspector.topic_readers = lambda names: {}
+    version = Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="bills"))
+    kept = build_plan("from-scratch", "q", inspector, {}, version=version)
+    emptied = build_plan("from-scratch", "q", inspector, {"outputs": "empty"}, version=version)
+    assert "cluster_id" not in kept.preconditions
+    assert emptied.preconditions["cluster_id"] == "c-1"
 
 
 def test_a_query_that_would_begin_at_the_end_is_refused():

@@ -93,7 +93,10 @@ def with_outputs(request: PlanRequest, plan: Plan) -> Plan:
     shapes = topic_shapes(request.inspector.kafka.shapes(found.topics))
     steps = _emptying(request, plan, found, shapes) if how is How.EMPTY else _new(request, shapes)
     blockers = tuple(_blockers(request, plan, found, how))
-    facts = {"outputs": {name: shape["id"] for name, shape in shapes.items()}}
+    facts: dict[str, Any] = {"outputs": {name: shape["id"] for name, shape in shapes.items()}}
+    if shapes:
+        # A query that reads files has not recorded it, but an undo changes topics of this cluster.
+        facts["cluster_id"] = request.inspector.kafka.cluster_id()
     return replace(
         plan,
         steps=_placed(request, plan, steps, found, how),
