@@ -180,7 +180,7 @@ def test_a_pattern_that_only_java_understands_is_a_risk():
     version = application(StreamsSource(processor="s", pattern=r"ord\p{IsLatin}*"))
     plan = build_plan("bounded", "p", World(Engine.KAFKA_STREAMS), version=version)
     assert plan.impact["to_read"] == {"orders": 70}
-    assert any("doesn't wait for new topics without committed" in risk for risk in plan.risks)
+    assert any("doesn't wait for topics without committed" in risk for risk in plan.risks)
 
 
 @pytest.mark.parametrize("engine", [Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS])

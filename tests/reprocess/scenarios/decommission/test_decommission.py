@@ -171,6 +171,15 @@ def test_a_checkpoint_is_set_aside_and_put_back_byte_for_byte(lab):
     assert tree_hash(here.folder / "ck") == old and not list(here.folder.glob(".ck.*"))
 
 
+def test_a_group_without_a_cluster_blocks_the_plan_and_not_the_run(lab):
+    here = lab()
+    (here.folder / "running").unlink()
+    mine = replace(here.registry.pipelines[0], group="own")
+    here.registry = replace(here.registry, pipelines=(mine,))
+    (said,) = build_plan("decommission", "q", here.applier()).blockers
+    assert said.startswith("no Kafka cluster is configured, so Headgate can't check group own")
+
+
 def test_a_shared_checkpoint_stays(lab):
     here = lab()
     (here.folder / "running").unlink()

@@ -227,6 +227,7 @@ RISKS = [
     (of_spark(), None, "If it is latest (Spark's default)"),
     (of_spark(), None, "A file sink would silently drop results"),
     (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="out")), "to out"),
+    (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="console")), "to its console sink"),
     (
         of_spark(),
         Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)),
@@ -256,9 +257,8 @@ def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
 def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_judged():
     plan = plan_of(of_spark(known={}, cluster=False))
     assert plan.can_apply and "cluster_id" not in plan.preconditions
-    assert any(
-        "can't check whether the records still exist in orders" in risk for risk in plan.risks
-    )
+    said = "can't check whether Kafka has deleted records of orders"
+    assert any(said in risk for risk in plan.risks)
 
 
 def test_a_plan_that_empties_topics_records_their_cluster_though_only_files_are_read():
@@ -275,9 +275,28 @@ def test_a_plan_that_empties_topics_records_their_cluster_though_only_files_are_
 
 
 def test_a_query_that_would_begin_at_the_end_is_refused():
-    source = Source(position=0, format="kafka", options={"startingOffsets": "latest"})
+    source = Source(position=0, format="kafka", options={"startingOffsets": " LATEST"})
     plan = plan_of(of_spark(), Version(engine=Engine.SPARK, sources=(source,)))
     assert "startingOffsets=latest" in plan.blockers[0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"startingOffsets": '{"orders":{"0":7,"1":9}}'},
+        {"startingOffsets": "earliest", "startingTimestamp": "1790000000000"},
+    ],
+)
+def test_a_query_that_would_begin_in_the_middle_is_a_risk(options):
+    source = Source(position=0, format="kafka", topics=("orders",), options=options)
+    version = Version(engine=Engine.SPARK, sources=(source,), output_mode="update")
+    store = OpenStore(operator=0, name="stateStoreSave", store="default", rows=3)
+    position = QueryPosition(batch=4, operators=("stateStoreSave",))
+    held = OpenState(batch=4, stores=(store,))
+    plan = plan_of(of_spark(position=position, held=held), version)
+    assert any("the query starts there, and doesn't reprocess" in risk for risk in plan.risks)
+    assert not any("is unknown. If it is latest" in risk for risk in plan.risks)
+    assert any("at or after the starting offset" in risk for risk in plan.risks)
 
 
 def test_a_repair_does_not_take_an_unread_log_for_a_sound_one():

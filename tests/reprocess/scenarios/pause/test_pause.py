@@ -99,6 +99,14 @@ def test_what_is_paused_or_stopped_already_is_refused(held):
     assert refused == ("q is stopped: there is nothing to pause",)
 
 
+@pytest.mark.parametrize(
+    ("start", "said"), [("run", "Headgate starts it again"), (None, "you must start it yourself")]
+)
+def test_a_pause_without_a_pause_command_says_who_starts_the_pipeline(lab, start, said):
+    risks = build_plan("pause", "q", lab(replace(COMMANDS, start=start)).applier()).risks
+    assert [said in risk for risk in risks if "no pause" in risk or "a pause nor" in risk] == [True]
+
+
 def test_without_a_command_it_says_what_is_needed(lab):
     (reason,) = build_plan("pause", "q", lab(replace(COMMANDS, stop=None)).applier()).blockers
     assert "a registered `stop` command" in reason

@@ -112,9 +112,9 @@ def _risks(
     )
     if unclear := described_topology(request.pipeline, request.version, group).unclear:
         yield (
-            f"{name} reads topics by {name_list(unclear)}. Headgate can't evaluate this Java "
-            "syntax, so the run doesn't wait for new topics without committed offsets. Set "
-            f"`topics` of {name} in headgate.toml"
+            f"{name} subscribes to topics by pattern: {name_list(unclear)}. Headgate can't "
+            "evaluate this Java syntax, so the run doesn't wait for topics without committed "
+            f"offsets. Add all input topics to `topics` of {name} in headgate.toml"
         )
     new = [
         f"{t}[{p.number}]"

@@ -35,8 +35,8 @@ def end_risks(request: PlanRequest) -> list[str]:
     pipeline = request.pipeline
     if request.options.get("start-after"):
         return [
-            f"after the run, Headgate starts {pipeline.name}, which then processes the records "
-            "after the end offsets of the run"
+            f"after the run, {pipeline.name} starts again, and processes the records after the end "
+            "offsets of the run"
         ]
     return [f"{pipeline.name} stays stopped after the run{_suspended(pipeline)}"]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import Group, GroupType
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import PlanRequest
@@ -63,7 +65,7 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
     if group.state == "dead":
         yield (
             f"group {group.id} not found, or not visible to Headgate: check `group` in "
-            "headgate.toml"
+            f"headgate.toml. {_of_missing(pipeline)}"
         )
     elif not group.is_inactive:
         yield active_reason(inspector, group.id)
@@ -77,6 +79,16 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
             )
 
 
+def _of_missing(pipeline: Pipeline) -> str:
+    """Say what is to be done if Kafka has removed the group: its offsets have expired."""
+    if pipeline.engine is Engine.KAFKA_STREAMS:
+        return (
+            "If Kafka has already removed the group, delete the application's internal topics "
+            "with kafka-topics.sh"
+        )
+    return "If Kafka has already removed the group, there is nothing to decommission"
+
+
 def running(request: PlanRequest) -> Iterator[str]:
     """Refuse what runs: to decommission is for what has been stopped for good."""
     pipeline, inspector = request.pipeline, request.inspector
@@ -84,7 +96,7 @@ def running(request: PlanRequest) -> Iterator[str]:
         return
     status = inspector.processes.status(pipeline.name)
     if status is not Status.STOPPED:
-        state = f"{pipeline.name} may still run (status: {status})"
+        state = f"{pipeline.name} may still run (status: {status.word})"
         if status is Status.RUNS:
             state = f"{pipeline.name} runs"
         yield f"{state}: stop the pipeline first, then decommission it"

@@ -96,9 +96,16 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
             f"{group.id}. To decommission the query without the group, remove `group` of this "
             "pipeline from headgate.toml"
         )
+    if request.pipeline.group is not None and not request.inspector.kafka.has_cluster():
+        yield (
+            f"no Kafka cluster is configured, so Headgate can't check group "
+            f"{request.pipeline.group}. Set `bootstrap_servers` under [kafka], or remove `group` "
+            "of this pipeline from headgate.toml"
+        )
     yield from common.shared_checkpoint(request.pipeline, request.inspector)
     if found.fixed:
-        yield f"Headgate can't move checkpoint {found.location} to backup: {found.fixed}"
+        more = ". Delete the checkpoint yourself" if found.remote else ""
+        yield f"Headgate can't move checkpoint {found.location} to backup: {found.fixed}{more}"
 
 
 def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
@@ -113,7 +120,8 @@ def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
             "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only this "
             "query uses the group, set `group` in headgate.toml: the plan then deletes it, too"
         )
-    if group is None and request.pipeline.group is not None:
+    has_cluster = request.inspector.kafka.has_cluster()
+    if group is None and request.pipeline.group is not None and has_cluster:
         yield (
             f"group {request.pipeline.group} not found, or not visible to Headgate: no group is "
             "deleted"
@@ -122,7 +130,8 @@ def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
         yield f"the reports that headgate.watch wrote to {request.pipeline.watch} are kept"
     sink = request.version.sink if request.version else None
     if sink is not None and (sink.target or sink.format):
-        yield f"the output of the query in {sink.target or sink.format} is kept"
+        target = sink.target or f"its {sink.format} sink"
+        yield f"the output of the query in {target} is kept"
 
 
 def _other_groups(request: PlanRequest) -> set[str]:

@@ -20,6 +20,9 @@ from headgate.reprocess.steps.checkpoint.replace import ReplaceCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import name_list
 
+# Where a source starts without a checkpoint; offsets and times that the code names are CHOSEN.
+_EARLIEST, _LATEST, _CHOSEN = "earliest", "latest", "chosen"
+
 
 def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, copy the checkpoint, put a fresh one in its place, start."""
@@ -77,7 +80,7 @@ def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) 
     sources = _kafka_sources(request.version)
     if any(part.begin for topic in topics.values() for part in topic.partitions):
         point = "the earliest offset"
-    elif found.offsets and (not sources or any(_starts(s) is None for s in sources)):
+    elif found.offsets and (not sources or any(_starts(s) != _EARLIEST for s in sources)):
         point = "the starting offset"
     else:
         return LostState()
@@ -117,7 +120,7 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
         "query would start at the latest offset, not at the earliest. Use from-point with "
         "--to-earliest: it writes the earliest offsets into a new checkpoint"
         for source in _kafka_sources(request.version)
-        if _starts(source) == "latest"
+        if _starts(source) == _LATEST
     ]
     if request.options.get("outputs", "keep") == "keep":
         blockers += common.skipped_batches(
@@ -137,10 +140,10 @@ def _risks(
 ) -> list[str]:
     risks = common.topic_risks(topics)
     if found.offsets and not topics:
-        names = ", ".join(sorted(found.offsets))
+        names = name_list(found.offsets)
         risks.append(
-            "no Kafka cluster is configured: Headgate can't check whether the records still exist "
-            f"in {names}. Set `bootstrap_servers` under [kafka]"
+            "no Kafka cluster is configured: Headgate can't check whether Kafka has deleted "
+            f"records of {names}. Set `bootstrap_servers` under [kafka]"
         )
     sources = _kafka_sources(version)
     untold = [_name(source) for source in sources if _starts(source) is None]
@@ -151,6 +154,13 @@ def _risks(
             "reprocesses nothing and skips unread records. Use from-point with --to-earliest: it "
             "writes the earliest offsets into a new checkpoint"
         )
+    risks += [
+        f"{_name(source)} sets startingOffsets, startingOffsetsByTimestamp or startingTimestamp. "
+        "Without a checkpoint, the query starts there, and doesn't reprocess earlier records. To "
+        "reprocess them, use from-point with --to-earliest"
+        for source in sources
+        if _starts(source) == _CHOSEN
+    ]
     if pipeline.commands.status is None:
         risks.append(
             f"{pipeline.name} has no status command: only new batches in the checkpoint show "
@@ -165,11 +175,14 @@ def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
         return (
             f"the sink of {pipeline.name} is unknown. The sink gets results a second time: "
             "consumers get duplicates, unless the sink overwrites by key. A file sink would "
-            "silently drop results up to the last batch in its _spark_metadata"
+            "silently drop results up to the last batch in its _spark_metadata. Capture the query "
+            f"(`headgate capture EVIDENCE --pipeline {pipeline.name}`), so that the plan knows its "
+            "sink"
         )
+    target = sink.target or (f"its {sink.format} sink" if sink.format else "its sink")
     return (
-        f"{pipeline.name} writes its results to {sink.target or sink.format or 'its sink'} a "
-        "second time: consumers get duplicates, unless the sink overwrites by key"
+        f"{pipeline.name} writes its results to {target} a second time: consumers get duplicates, "
+        "unless the sink overwrites by key"
     )
 
 
@@ -178,9 +191,13 @@ def _kafka_sources(version: Version | None) -> list[Source]:
 
 
 def _starts(source: Source) -> str | None:
-    """Return `startingOffsets`, None where the evidence does not hold the source's options."""
+    """Return where the source starts; None where the evidence does not hold its options."""
     options = {k.lower(): v for k, v in source.options.items()}
-    return options.get("startingoffsets")
+    if {"startingtimestamp", "startingoffsetsbytimestamp"} & options.keys():
+        return _CHOSEN
+    given = options.get("startingoffsets")
+    word = given.strip().lower() if given is not None else None
+    return word if word in (None, _EARLIEST, _LATEST) else _CHOSEN
 
 
 def _name(source: Source) -> str:

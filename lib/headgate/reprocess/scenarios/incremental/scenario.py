@@ -117,8 +117,8 @@ def _risks(request: PlanRequest, schedule: Schedule) -> Iterator[str]:
         )
     if schedule.missed is Missed.ALL:
         yield (
-            "each missed tick starts its own run. After a long stop of the worker, many runs "
-            "follow one another. Usually only the first run finds records"
+            "each missed tick starts its own run (at most 100 runs). After a long stop of the "
+            "worker, many runs follow one another. Usually only the first run finds records"
         )
     yield (
         "ticks start runs only while a Headgate worker is running, such as the worker of "
@@ -173,9 +173,9 @@ SCENARIO = Scenario(
         Option(
             name="missed",
             ask="What happens to missed ticks?",
-            help="Missed ticks: one run for all (once, the default), no run (skip), or one run "
-            "each (all). A tick is missed while no worker runs, or during another run of "
-            "the pipeline.",
+            help="What to start for missed ticks: once = one run for all of them (default), skip = "
+            "no run, all = one run for each. A tick is missed while no worker runs, or during "
+            "another run of the pipeline.",
             kind=Kind.CHOICE,
             choices=tuple(m.value for m in Missed),
         ),

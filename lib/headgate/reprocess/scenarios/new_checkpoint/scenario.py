@@ -72,8 +72,9 @@ def _export_risks(folder: str | None) -> list[str]:
     if folder is None:
         return []
     return [
-        f"the new version must pass spark.read.parquet('{folder}/operator-0'), grouped by the key "
-        "columns, to transformWithState as initialState. Its handleInitialState must accept each "
+        f"to use the exported state, the new version must pass spark.read.parquet('{folder}/"
+        "operator-0') (0 is the number of the old operator), grouped by the key columns, to "
+        "transformWithState as initialState. The processor's handleInitialState must accept each "
         "row. Spark reads the initial state only in the first batch, so the first start must use "
         "this version",
     ]

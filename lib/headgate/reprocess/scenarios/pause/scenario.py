@@ -133,17 +133,19 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
         risks.append(
             "if no status command reports `paused` (exit code 4), Headgate verifies the pause only "
             "by unread records that stay unread. Without unread records, the pause isn't "
-            "verified: the run then says so, and is rolled back if the status is `running`"
+            "verified: the run then reports this, and is rolled back if the status is `running`"
         )
-    if commands.pause is None:
+    if commands.pause is None and commands.start is None:
         risks.append(
-            f"{pipeline.name} has no pause command: Headgate stops the pipeline instead, and "
-            "starts it to resume. Records in flight at the stop are then reprocessed"
+            f"{pipeline.name} has neither a pause nor a start command, so the run stops the "
+            "pipeline, and you must start it yourself to resume. Records in flight at the stop are "
+            "then reprocessed"
         )
-        if commands.start is None:
-            risks.append(
-                f"{pipeline.name} has no start command: to resume, you must start it yourself"
-            )
+    elif commands.pause is None:
+        risks.append(
+            f"{pipeline.name} has no pause command, so the run stops the pipeline. To resume, "
+            "Headgate starts it again. Records in flight at the stop are then reprocessed"
+        )
     elif pipeline.engine is not Engine.SPARK:
         risks.append(
             "the paused processes stay members of the consumer group: stop them before a reset. "
@@ -181,7 +183,7 @@ _NEEDED = {
 SCENARIO = Scenario(
     name="pause",
     title="Pause and resume",
-    what="Finish in-flight work, pause the pipeline, and resume later at the same position.",
+    what="Pause the pipeline without losing records, and resume later at the same position.",
     build=build,
     options=(
         Option(
