@@ -284,7 +284,7 @@ def test_global_tables_and_strangers_are_not_known():
             "aggregate_named",
             {},
             {"internal_topics": ["shop-by-value-repartition"]},
-            "would keep the old number of partitions. shop fails to start",
+            "these topics would keep the old number of partitions. shop fails to start",
         ),
     ],
 )
@@ -298,8 +298,8 @@ def test_what_can_t_be_done_is_refused_before_anything(name, more, options, sent
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        (None, "Add the application's topology to `evidence`"),
-        (Version(engine=Engine.KAFKA_STREAMS), "Add the application's topology to `evidence`"),
+        (None, "Add a file with the output of Topology#describe() to `evidence`"),
+        (Version(engine=Engine.KAFKA_STREAMS), "run `headgate capture FILE --pipeline"),
         (
             "other",
             "application.id other, but `group` in headgate.toml is shop",
@@ -340,7 +340,7 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     assert plan.blockers == () and "add_partitions" not in actions(plan)
     assert [s.action for s in plan.steps if not s.undoable] == ["delete_topics"]
     assert any(
-        "can't be undone: if the internal topics had the old number of partitions again" in risk
+        "the deletion of internal topics can't be undone: if they had the old number" in risk
         for risk in plan.risks
     )
     inspector.counts |= dict.fromkeys(inspector.names, 4)

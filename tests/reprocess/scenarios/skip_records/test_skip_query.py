@@ -298,9 +298,9 @@ TOLD = [
     (
         DriverStatus(Status.UNKNOWN),
         None,
-        "batch 5, which has the record, is uncommitted",
+        "batch 5, which has records to skip, is uncommitted",
     ),
-    (DriverStatus(Status.UNKNOWN), without_batch_5, "no batch with the record has started"),
+    (DriverStatus(Status.UNKNOWN), without_batch_5, "no batch with these records has started"),
 ]
 
 

@@ -78,9 +78,9 @@ def unknown(request: PlanRequest) -> str | None:
     facts = request.version.streams if request.version else None
     if facts is None or not facts.described:
         return (
-            f"Headgate doesn't know the topology of {request.pipeline.name}, which shows its "
-            "stores and keys: Kafka has no topology of it. Add the application's topology to "
-            "`evidence` in headgate.toml, then run `headgate capture`"
+            f"Headgate has no topology of {request.pipeline.name}, which shows its stores and "
+            "keys. Add a file with the output of Topology#describe() to `evidence` in "
+            f"headgate.toml, then run `headgate capture FILE --pipeline {request.pipeline.name}`"
         )
     if facts.application_id not in (None, request.pipeline.group):
         return (
@@ -113,7 +113,7 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         if count > growth.to:
             yield (
                 f"{topic} has {count} partitions, and Kafka can't reduce them to {growth.to}. "
-                f"Choose at least {count}"
+                f"Choose at least {count} with --partitions"
             )
     if growth.now and growth.is_done:
         behind = ""
@@ -123,7 +123,8 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
                 behind += f" except {name_list(growth.own)} (number set in the code)"
         has = "has" if len(growth.now) == 1 else "have"
         yield (
-            f"nothing to do: {name_list(growth.now)} already {has} {growth.to} partitions{behind}"
+            f"nothing to do: {name_list(growth.now)} already {has} "
+            f"{plural(growth.to, 'partition')}{behind}"
         )
 
 
@@ -138,21 +139,21 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic in growth.reach.unknown:
         yield (
             f"Headgate doesn't know how {seen.application} uses {topic}: the stored version has "
-            "no source for this topic. Capture the running version, or omit the topic from "
-            "--input-topics"
+            "no source for this topic. Capture the running version, or pass only the other "
+            "inputs with --input-topics"
         )
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
             yield (
                 f"{seen.application} keeps state ({name_list(stores)}) by the keys of {topic}, "
-                f"one store per partition. With {growth.to} partitions, new records of a key may "
-                "go to another partition. Two tasks would then each hold part of the key's "
-                "state: results would be silently wrong. Kafka and Headgate don't move existing "
-                "records. Add a repartition() before the state in a new version of "
+                f"one store per partition. With {plural(growth.to, 'partition')}, new records of "
+                "a key may go to another partition. Two tasks would then each hold part of the "
+                "key's state: results would be silently wrong. Kafka and Headgate don't move "
+                "existing records. Add a repartition() before the state in a new version of "
                 f"{seen.application}: this scenario then rebuilds the state. Or stop the "
                 f"producers, and copy {topic} with the producers' partitioner into a new topic "
-                f"with {growth.to} partitions. Then switch the producers and a new version of "
-                f"{seen.application} to the new topic"
+                f"with {plural(growth.to, 'partition')}. Then switch the producers and a new "
+                f"version of {seen.application} to the new topic"
             )
 
 
@@ -173,9 +174,9 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"{name_list(left)} would keep the old number of partitions. {seen.application} fails "
-            f"to start if that number doesn't match the inputs. Add {name_list(left)} to "
-            "--internal-topics"
+            f"--internal-topics lacks {name_list(left)}, so these topics would keep the old number "
+            f"of partitions. {seen.application} fails to start if that number doesn't match the "
+            "inputs. Add these topics to --internal-topics, or omit the option"
         )
 
 
@@ -272,9 +273,9 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
 def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     names = name_list(growth.now)
     yield (
-        f"after the change to {growth.to} partitions, old and new records of a key may be in "
-        f"different partitions of {names}. Different tasks then process these records, so their "
-        "order isn't kept, even on reprocessing"
+        f"after the change to {plural(growth.to, 'partition')}, old and new records of a key may "
+        f"be in different partitions of {names}. Different tasks then process these records, so "
+        "their order isn't kept, even on reprocessing"
     )
     if growth.reach.sized:
         yield (
@@ -335,6 +336,6 @@ def _loss_risks(growth: Growth) -> Iterator[str]:
         )
     if growth.reach.sized and growth.internal:
         yield (
-            "can't be undone: if the internal topics had the old number of partitions again, "
-            "the application would fail to start"
+            "the deletion of internal topics can't be undone: if they had the old number of "
+            f"partitions again, {growth.application} would fail to start"
         )

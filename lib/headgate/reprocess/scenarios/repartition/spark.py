@@ -28,8 +28,10 @@ _LIMIT = "globalLimit"
 
 def _spreads(facts: Facts) -> Answered:
     position = facts.position
-    if position is None or position.batch is None:
-        return unknown(facts.unread or "Unknown until the plan reads the checkpoint.")
+    if position is None:
+        return unknown(facts.unread or "No checkpoint found, so the query's state is unknown.")
+    if position.batch is None:
+        return unknown("No batch has completed, so the query's state is unknown.")
     if not position.operators:
         return missing("The query has no state.")
     if "RocksDB" not in _provider(position):
@@ -49,8 +51,8 @@ def _is_new_enough(facts: Facts) -> Answered:
             else "the pipeline has no stored version"
         )
         return unknown(
-            f"The Spark release is unknown: {why}. Add an event log or a capture, which contain "
-            "the release."
+            f"The Spark release is unknown: {why}. Run `headgate capture` with an event log or an "
+            "entry point, which show the release."
         )
     return (
         met(f"The query runs on Spark {runs}.")
@@ -142,9 +144,9 @@ def _blockers(
         )
     if version and (known := _number(version.engine_version)) and known < _FIRST:
         blockers.append(
-            f"the query runs on Spark {version.engine_version}, but repartitioning needs Spark "
-            "4.2 or newer. An older release may be unable to read a checkpoint that Spark 4.2 "
-            "wrote"
+            f"the query runs on Spark {version.engine_version}, but Headgate repartitions with "
+            "Spark 4.2, and an older release may be unable to read the new checkpoint. Upgrade "
+            "the query to Spark 4.2 or newer first"
         )
     if position.batch is None:
         blockers.append(
@@ -156,7 +158,8 @@ def _blockers(
             "remove the batch with `headgate plan repair`"
         )
     if found.fixed:
-        blockers.append(f"Headgate can't replace checkpoint {found.location}: {found.fixed}")
+        other = ". Use from-scratch, from-point or new-checkpoint" if found.remote else ""
+        blockers.append(f"Headgate can't replace checkpoint {found.location}: {found.fixed}{other}")
     return blockers
 
 

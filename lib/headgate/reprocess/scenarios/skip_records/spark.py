@@ -238,7 +238,11 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     if at.fixed:
         blockers.append(f"Headgate can't replace checkpoint {at.location}: {at.fixed}")
     missing = inspector.checkpoints.rewind(at.location, cut.done).missing
-    blockers += [f"can't rewind to batch {cut.done}: {m}" for m in missing]
+    blockers += [
+        f"checkpoint {at.location} isn't complete at batch {cut.done}: {lack}. Check the "
+        "checkpoint with `headgate plan repair`"
+        for lack in missing
+    ]
     if cut.part is None:
         return blockers
     commands = pipeline.commands
@@ -288,15 +292,15 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
     )
     if told.error:
         return (
-            f"the watch of {name} reported that the query ended with `{told.error}`. Check that "
-            "this record is the cause"
+            f"the watch of {name} reported that the query ended with `{told.error}`. Check that a "
+            "record to skip is the cause"
         )
     if cut.begun is None:
         return (
-            f"no evidence that {name} fails on the record: no batch with the record has started, "
-            "and no watch reported an error"
+            f"no evidence that {name} fails on a record to skip: no batch with these records has "
+            "started, and no watch reported an error"
         )
     return (
-        f"batch {cut.begun}, which has the record, is uncommitted. There is no evidence that "
-        f"{name} fails on this record: no watch reported an error"
+        f"batch {cut.begun}, which has records to skip, is uncommitted. There is no evidence that "
+        f"{name} fails on such a record: no watch reported an error"
     )
