@@ -166,8 +166,14 @@ def summary(**decided):
         (World(), {"to": "dead"}, "is the dead letter topic itself"),
         (World(), {"to": "retry"}, "create it with --create-topic"),
         (World(), {"partitions": ["7"]}, "topic dead has no partition 7"),
-        (World(Summary()), {}, "no records that can be read"),
+        (World(Summary()), {}, "no records that can be read: nothing to redrive. Check --topic"),
+        (World(Summary()), {"partitions": ["0"]}, "Check --topic and --partitions"),
         (World(summary(UNSELECTED=4)), {}, "no record of dead is selected (4 records read)"),
+        (
+            World(replace(summary(UNSELECTED=4), is_sample=True)),
+            {"exception": ["Timeout"]},
+            "or --until. To read all records for the plan, pass --count-all",
+        ),
         (World(summary(ALREADY=4)), {}, "--again to redrive them once more"),
         (World(summary(GUARDED=4)), {}, "raise --max-attempts"),
         (World(summary(NO_TARGET=4)), {}, "choose a topic with --to"),
@@ -298,9 +304,9 @@ def test_a_missing_retry_topic_is_not_where_records_failed():
 
 def test_headers_with_an_empty_reason_are_known_headers():
     some = replace(FULL, reasons={"unknown": 9})
-    assert not any("no known dead letter header" in r for r in plan_of(World(some)).risks)
+    assert not any("a known dead letter header" in r for r in plan_of(World(some)).risks)
     some = replace(FULL, conventions={Convention.CONNECT: 8, Convention.NONE: 1})
-    assert any("header in 1 record." in r for r in plan_of(World(some)).risks)
+    assert any("1 record without a known dead" in r for r in plan_of(World(some)).risks)
 
 
 def test_only_the_selected_partitions_were_read():

@@ -31,7 +31,10 @@ def test_a_topic_is_planned_with_the_offsets_that_it_has_now():
     again = plan_of(Cluster(), WINDOW, **plan.options)
     assert again.hash == plan.hash
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
-    assert "2 of 300 results (0.667 %)" in plan.risks[0]
+    assert "2 of 300 results (0.667 %) are replaced" in plan.risks[0]
+    one = plan_of(Cluster(replace(TOUCH, touched_rows=1)), WINDOW)
+    assert "1 of 300 results (0.333 %) is replaced" in one.risks[0]
+    assert any("1 of 300 results is replaced or deleted. New" in s for s in one.outputs.run)
     assert "the run rewrites 1 of 4 files (1 kB of 4 kB)" in plan.risks[-1]
 
 
@@ -87,7 +90,16 @@ def test_results_are_not_replaced_by_ones_that_lack_expired_records():
     arrivals = {(("orders", 0), since): 11}
     assert plan_of(Cluster(logs=logs, arrivals=arrivals), WINDOW, lateness="1d").can_apply
     arrivals = {(("orders", 0), since): 10}
-    assert plan_of(Cluster(logs=logs, arrivals=arrivals), WINDOW, lateness="1d").blockers
+    (said,) = plan_of(Cluster(logs=logs, arrivals=arrivals), WINDOW, lateness="1d").blockers
+    assert "need only later records, pass a shorter --lateness. To accept" in said
+
+
+def test_lateness_is_proposed_only_if_the_query_allows_it():
+    logs = {"orders": topic("orders", (10, 100), (0, 50)), "late": topic("late", (3, 9))}
+    (said,) = plan_of(Cluster(logs=logs), WINDOW).blockers
+    assert "need only later records, pass --lateness. To accept" in said
+    (said,) = plan_of(Cluster(NO_TIME, logs=logs), TOTAL).blockers
+    assert "--lateness" not in said and "pass --accept-expired" in said
 
 
 @pytest.mark.parametrize(
@@ -139,8 +151,8 @@ def test_late_records_that_change_nothing_are_a_blocker(touch, said):
         ({"late": ["late:0:5-5"]}, "no records found"),
         ({"late": ["/data/late", "/data/totals"]}, "several folders were passed"),
         ({"input": "clicks"}, "clicks isn't an input of the query. Pass one of orders"),
-        ({"duplicates": ["none", "key"]}, "expected none, offsets, key or value.FIELD"),
-        ({"duplicates": ["id"]}, "found 'id'"),
+        ({"duplicates": ["none", "key"]}, "--duplicates: pass either none or key, not both"),
+        ({"duplicates": ["key", "id"]}, "none, offsets, key or value.FIELD, found 'id'"),
         ({"scan": ["orders:0:0-100", "orders:1:0-50"], "late": ["late"]}, None),
     ],
 )

@@ -155,7 +155,9 @@ def test_an_application_is_stopped_behind_the_old_one_and_keeps_its_own_offsets(
     assert "no `clean` command" in said
     late = plan(World(STREAMS), **{"start-at": "committed"})
     assert not {s.action: s for s in late.steps}["copy_offsets"].earliest
-    assert "the state of p2 starts empty" in " ".join(late.risks)
+    said = " ".join(late.risks)
+    assert "p2 starts at the committed offsets with empty state" in said
+    assert "plan again with --start-at=earliest" in said
 
 
 @pytest.mark.parametrize(
@@ -176,6 +178,10 @@ def test_what_the_declaration_of_the_new_version_lacks(new, said):
 
 def test_a_pipeline_that_is_not_registered_and_a_number_below_0():
     assert "nobody isn't registered" in plan(World(), **{"new-pipeline": "nobody"}).blockers[0]
+    assert plan(World(), **{"new-pipeline": "p"}).blockers == (
+        "--new-pipeline: p is the old version. Add the new version as a [[pipeline]] of its own to "
+        "headgate.toml, and pass its name",
+    )
     with pytest.raises(ScenarioError, match="--max-lag"):
         plan(World(), **{"max-lag": -1})
 

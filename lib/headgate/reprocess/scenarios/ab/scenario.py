@@ -157,15 +157,15 @@ SCENARIO = Scenario(
         KEYS,
         Option(
             name="to",
-            ask="Write the results to which folder?",
+            ask="Which folder should the results be written to?",
             help="Absolute path of a new folder for the results of both versions.",
             metavar="FOLDER",
             required=True,
         ),
         Option(
             name="offsets",
-            ask="Process which offsets?",
-            help="Offsets to process, without offset TO (default: all offsets that exist when "
+            ask="Which offsets should be processed?",
+            help="Offsets to process; TO is not included (default: all offsets that exist when "
             "the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
@@ -178,7 +178,8 @@ SCENARIO = Scenario(
         Option(
             name="allow-differences",
             ask="Should the run succeed even if the results differ?",
-            help="Report differences without failing the run (default: the run fails, exit 5).",
+            help="Report differences without failing the run (default: the run fails with exit "
+            "code 5).",
             kind=Kind.FLAG,
         ),
     ),

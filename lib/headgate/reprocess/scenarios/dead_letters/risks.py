@@ -37,12 +37,14 @@ def blockers_of(request: PlanRequest, found: Redrive) -> list[str]:
 def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> str:
     topic = chosen.topic
     if not summary.read:
-        return f"{topic} has no records that can be read: nothing to redrive. Check --topic"
+        options = "--topic and --partitions" if chosen.partitions else "--topic"
+        return f"{topic} has no records that can be read: nothing to redrive. Check {options}"
     selected = summary.read - summary.count(Decision.UNSELECTED)
     if not selected:
+        more = ". To read all records for the plan, pass --count-all" if summary.is_sample else ""
         return (
             f"no record of {topic} is selected ({plural(summary.read, 'record')} read): change "
-            "--exception, --source-topic, --partitions, --from or --until"
+            f"--exception, --source-topic, --partitions, --from or --until{more}"
         )
     if summary.count(Decision.NO_TARGET) or left:
         why = "; ".join(f"{name}: {reason}" for name, reason in sorted(left.items()))
@@ -93,19 +95,20 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
     if unknown := summary.count(Decision.NO_TARGET):
         yield (
             f"{plural(unknown, 'record')} will not be redriven: no header has the source topic. "
-            "Use --to to choose a topic for such records"
+            "After this run, plan again with --to TOPIC to redrive the remaining records"
         )
     # A topic of --to that is left blocks the plan: no record failed in it.
     for name, why in sorted(left.items()) if chosen.to is None else ():
         yield (
             f"{plural(summary.targets.get(name, 0), 'record')} that failed in {name} will not be "
-            f"redriven: {why}. Use --to to choose another topic"
+            f"redriven: {why}. After this run, plan again with --to TOPIC to redrive the "
+            "remaining records"
         )
     if without := summary.conventions.get(Convention.NONE):
         yield (
-            f"no known dead letter header in {plural(without, 'record')}. If the consumer removes "
-            "Headgate's headers, --max-attempts can't limit how often these records are "
-            "redriven"
+            f"{plural(without, 'record')} without a known dead letter header: if the consumer "
+            "drops Headgate's headers when a record fails again, --max-attempts can't limit how "
+            "often the record is redriven"
         )
 
 

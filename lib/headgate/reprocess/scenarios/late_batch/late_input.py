@@ -129,9 +129,11 @@ def read_duplicates(request: PlanRequest) -> tuple[str, list[str]]:
     names = names_of(request, "duplicates") or (OFFSETS,)
     known = (NONE, OFFSETS, KEY)
     wrong = [n for n in names if n not in known and not n.startswith(FIELD)]
-    if wrong or (NONE in names and len(names) > 1):
-        shown = ",".join(names)
-        return "", [f"--duplicates: expected none, offsets, key or value.FIELD, found {shown!r}"]
+    if wrong:
+        return "", [f"--duplicates: expected none, offsets, key or value.FIELD, found {wrong[0]!r}"]
+    if NONE in names and len(names) > 1:
+        others = name_list(set(names) - {NONE})
+        return "", [f"--duplicates: pass either none or {others}, not both"]
     if "lateness" in request.options and set(names) - {NONE, OFFSETS}:
         return "", [
             "--duplicates: a duplicate can be anywhere in the input, but with --lateness "

@@ -153,7 +153,15 @@ def expired_blockers(
         found.append(
             f"Kafka has deleted the first records of {name} ({gone}). New results would lack these "
             "records. For the keys of the late records, results that come only from such records "
-            "would be deleted. If the windows of the late records need only later records, pass "
-            "--lateness. To accept incomplete and deleted results, pass --accept-expired"
+            f"would be deleted. {_narrower(request, needed)}To accept incomplete and deleted "
+            "results, pass --accept-expired"
         )
     return found
+
+
+def _narrower(request: PlanRequest, needed: NeededInput) -> str:
+    """Say how the plan may do without the expired records; empty if --lateness isn't possible."""
+    if needed.start is None:
+        return ""
+    how = "a shorter --lateness" if "lateness" in request.options else "--lateness"
+    return f"If the windows of the late records need only later records, pass {how}. "

@@ -58,10 +58,10 @@ def risks_of(
         )
     if "lateness" in request.options:
         risks.append(
-            "new results are exact only if no record of the input is more than "
-            f"{request.options['lateness']} late, compared with the newest Kafka timestamp before "
-            "it in its partition. Records that are later than this are missing, except the late "
-            "records of this plan"
+            "new results are exact only if each input record in their windows arrived within "
+            f"{request.options['lateness']} of its event time (--lateness). Its arrival is the "
+            "newest Kafka timestamp up to this record in its partition. Other records are missing "
+            "from the new results, except the late records of this plan"
         )
     risks += [
         f"--scan leaves out earlier records of {name} ({plural(count, 'offset')}). The new results "
@@ -95,7 +95,8 @@ def _touched(touch: LateTouch) -> str:
     share = f" ({100 * touch.touched_rows / touch.rows:.3g} %)" if touch.rows else ""
     return (
         f"the late records belong to {plural(touch.keys, 'key')} (the touched keys){of}. "
-        f"{touch.touched_rows} of {plural(touch.rows, 'result')}{share} are replaced or deleted"
+        f"{touch.touched_rows} of {plural(touch.rows, 'result')}{share} "
+        f"{'is' if touch.touched_rows == 1 else 'are'} replaced or deleted"
     )
 
 

@@ -264,18 +264,17 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can other records of the same windows be?",
-            help="How far the event times of the other records in these windows can be behind the "
-            "newest Kafka timestamp up to the record in its partition, or ahead of their own one, "
-            "such as 3d (default: unlimited). Headgate reads each partition from the first Kafka "
-            "timestamp at most this long before the windows to the first one that is at least this "
-            "long after them.",
+            help="Longest time between the event time and the arrival of any record of these "
+            "windows, such as 3d (default: unlimited). A record's arrival is the newest Kafka "
+            "timestamp up to this record in its partition. Headgate reads only the records that "
+            "arrived from this long before the windows to this long after them.",
             metavar="DURATION",
         ),
         Option(
             name="scan",
             ask="Which offsets of the inputs are processed?",
-            help="Offsets of the inputs to process; TO is not included (default: all that exist "
-            "when the plan is made).",
+            help="Offsets of the inputs to process; TO is not included (default: all offsets that "
+            "exist when the plan is made).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),

@@ -123,8 +123,9 @@ def target_of(
         resources=(f"output:{folder}",),
         outputs=OutputEffects(
             run=(
-                f"In {folder}, {touch.touched_rows} of {touch.rows} results are replaced or "
-                "deleted. The other results don't change.",
+                f"In {folder}, {touch.touched_rows} of {plural(touch.rows, 'result')} "
+                f"{'is' if touch.touched_rows == 1 else 'are'} replaced or deleted. New results "
+                "are added. The other results don't change.",
             ),
             undo=(f"An undo restores the earlier contents of {folder}.",),
         ),
@@ -231,8 +232,8 @@ def _table_risks(
 ) -> list[str]:
     title = table.title
     return [
-        f"the run deletes a row from {title} if the row has a key of the late records, but no "
-        "new result",
+        f"the run deletes a row from {title} if the row has a key of the late records, but the "
+        "query has no new result for the row",
         f"if another program, such as {pipeline}, writes rows with keys of the late records after "
         "this plan was made, the run fails and changes nothing. The same applies to a transaction "
         "that was open when the plan was made. Stop the program, plan again, and restart the "

@@ -164,9 +164,13 @@ def _streams_blockers(request: PlanRequest, pair: Pair, application: str) -> Ite
     left = internal_topics(inspector, application)
     if left or committed(inspector, application):
         what = f"topics {name_list(left)}" if left else "committed offsets"
+        tool = f"`headgate plan decommission {pair.new.name}`"
+        if inspector.kafka.group(application).state == "dead":
+            # Decommission is blocked without the group, of which topics are left.
+            tool = "kafka-topics.sh"
         yield (
-            f"application {application} already has {what}. Delete them with `headgate plan "
-            f"decommission {pair.new.name}`, or choose a new application.id"
+            f"application {application} already has {what}. Delete them with {tool}, or give "
+            f"{pair.new.name} a new application.id and set `group` in headgate.toml to it"
         )
     told = topology({}, request.version, old, inspector.kafka.group(old))
     if told.loops:
@@ -263,8 +267,9 @@ def _state_risks(pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
         yield from common.topic_risks(inputs)
     else:
         yield (
-            f"the state of {new.name} starts empty at the committed offsets. Counts, windows and "
-            "joins lack all earlier records"
+            f"{new.name} starts at the committed offsets with empty state, so counts, windows and "
+            "joins lack all earlier records. To rebuild the state, plan again with "
+            "--start-at=earliest"
         )
     if new.commands.clean is None:
         yield (

@@ -44,6 +44,11 @@ def build(request: PlanRequest) -> Plan:
             f"--new-pipeline: {name} isn't registered. Add the new version as a [[pipeline]] of "
             "its own to headgate.toml"
         )
+    if new.name == request.pipeline.name:
+        return request.block(
+            f"--new-pipeline: {new.name} is the old version. Add the new version as a [[pipeline]] "
+            "of its own to headgate.toml, and pass its name"
+        )
     pair = _pair(request, new)
     topics = request.inspector.kafka.topics({*pair.inputs, pair.output})
     blockers = tuple(blockers_of(request, pair, topics))

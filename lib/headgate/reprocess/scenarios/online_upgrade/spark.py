@@ -181,8 +181,8 @@ def _sink_blockers(request: PlanRequest) -> Iterator[str]:
         )
     elif sink.format != "kafka":
         yield (
-            f"{request.pipeline.name} writes to {sink.traits.title or sink.format}. An online "
-            "upgrade needs a Kafka topic as the sink. Use offline-upgrade"
+            f"the sink of {request.pipeline.name} has the format {sink.format}. An online upgrade "
+            "needs a Kafka topic as the sink. Use offline-upgrade"
         )
     elif not sink.place:
         yield (
@@ -210,7 +210,8 @@ def _key_blockers(request: PlanRequest, sink: Sink) -> Iterator[str]:
 
 def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator[str]:
     if found.fixed:
-        yield f"Headgate can't replace checkpoint {found.location}: {found.fixed}"
+        other = ". Use offline-upgrade" if found.remote else ""
+        yield f"Headgate can't replace checkpoint {found.location}: {found.fixed}{other}"
     others = [f"source {s.name}" for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
