@@ -137,7 +137,8 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
     shared = common.shared_checkpoint(registered, inspector) if plan.steps else []
     more = tuple(reason for reason in shared if reason not in plan.blockers)
     blockers = (_with_name(said, pipeline) for said in (*plan.blockers, *more))
-    return replace(plan, blockers=tuple(blockers))
+    risks = (_with_name(said, pipeline) for said in plan.risks)
+    return replace(plan, blockers=tuple(blockers), risks=tuple(risks))
 
 
 def _with_name(said: str, pipeline: str) -> str:

@@ -90,7 +90,8 @@ def test_a_pause_command_holds_it_and_people_are_told(held):
 
 def test_what_is_paused_or_stopped_already_is_refused(held):
     (held.folder / "held").touch()
-    assert build_plan("pause", "q", held.applier()).blockers == ("q is already paused",)
+    refused = build_plan("pause", "q", held.applier()).blockers
+    assert refused == ("q is already paused. To resume it, pass --resume",)
     (held.folder / "held").unlink()
     refused = build_plan("pause", "q", held.applier(), {"resume": True}).blockers
     assert refused == ("q runs: there is nothing to resume",)

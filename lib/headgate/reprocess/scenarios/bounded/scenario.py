@@ -31,7 +31,7 @@ SCENARIO = Scenario(
             name="max-records",
             ask="How many records per batch at most?",
             help="Maximum number of records in a batch (default: `maxOffsetsPerTrigger` of the "
-            "query). Without either, the first batch contains all unread records.",
+            "query). Without any limit, the first batch contains all unread records.",
             kind=Kind.NUMBER,
             metavar="COUNT",
             engines=_SPARK,

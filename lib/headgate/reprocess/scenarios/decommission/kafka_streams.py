@@ -128,7 +128,8 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
             f"Headgate doesn't delete group {seen.group.id} (type {seen.group.type}). Kafka "
             "removes the group once its offsets expire"
         )
-    if clears_state(seen) and seen.request.pipeline.commands.clean is None:
+    has_command = seen.request.pipeline.commands.clean is not None
+    if clears_state(seen) and not has_command and not seen.wish.instances:
         yield (
             "local state on the instances' disks is not removed. Register a `clean` command, or "
             "delete the state yourself"

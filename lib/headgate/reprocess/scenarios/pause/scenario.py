@@ -110,7 +110,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, *, resume: bool) -> list
         )
         return [f"{pipeline.name} runs: there is nothing to resume"] if runs else []
     if status is Status.PAUSED:
-        return [f"{pipeline.name} is already paused"]
+        return [f"{pipeline.name} is already paused. To resume it, pass --resume"]
     stopped = status is Status.STOPPED
     if pipeline.group and status is Status.UNKNOWN:
         stopped = inspector.kafka.group(pipeline.group).is_inactive

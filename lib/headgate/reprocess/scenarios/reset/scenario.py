@@ -86,11 +86,13 @@ def _hidden(name: str) -> Option:
 
 CONNECTION = (
     Option(
-        name="bootstrap-server", ask="Which Kafka brokers?", help="Address of the Kafka brokers."
+        name="bootstrap-server",
+        ask="Which Kafka brokers should Headgate connect to?",
+        help="Addresses of the Kafka brokers.",
     ),
     Option(
         name="command-config",
-        ask="Which client properties?",
+        ask="Which file has the properties of the Kafka client?",
         help="File with properties of the Kafka client.",
     ),
     Option(

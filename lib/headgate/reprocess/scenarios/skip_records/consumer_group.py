@@ -124,7 +124,7 @@ def _risks(request: PlanRequest, span: Span, *, is_empty: bool) -> tuple[str, ..
         )
     risks = [
         f"{request.pipeline.name} skips {offset_range(span.begin, span.end)} of "
-        f"{span.topic}[{span.partition}]: these records are missing in its results",
+        f"{span.topic}[{span.partition}]: these records are missing from its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
         "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "
         "even after an undo",
