@@ -98,6 +98,18 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             State.MISSING,
         ),
         (
+            "repartition",
+            replace(LOCAL, checkpoint=None, position=None),
+            "No checkpoint found, so the query's state is unknown.",
+            State.UNKNOWN,
+        ),
+        (
+            "repartition",
+            replace(LOCAL, position=replace(POSITION, batch=None)),
+            "No batch has completed, so the query's state is unknown.",
+            State.UNKNOWN,
+        ),
+        (
             "from-point",
             replace(
                 LOCAL,

@@ -80,15 +80,19 @@ def unknown(request: PlanRequest) -> str | None:
         return (
             f"Headgate has no topology of {request.pipeline.name}, which shows its stores and "
             "keys. Add a file with the output of Topology#describe() to `evidence` in "
-            f"headgate.toml, then run `headgate capture FILE --pipeline {request.pipeline.name}`"
+            f"headgate.toml, then run {_capture(request, 'FILE')}"
         )
     if facts.application_id not in (None, request.pipeline.group):
         return (
             f"the stored version of {request.pipeline.name} has application.id "
             f"{facts.application_id}, but `group` in headgate.toml is {request.pipeline.group}. "
-            f"Capture a version of {request.pipeline.group}"
+            f"Capture a version of {request.pipeline.group}: {_capture(request)}"
         )
     return None
+
+
+def _capture(request: PlanRequest, evidence: str = "EVIDENCE") -> str:
+    return f"`headgate capture {evidence} --pipeline {request.pipeline.name}`"
 
 
 def blockers(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
@@ -134,13 +138,14 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if other := _not_described(kept, seen, growth):
         yield (
             f"the broker's topology of {seen.application} has internal topics that the stored "
-            f"version lacks: {name_list(other)}. Capture the running version"
+            f"version lacks: {name_list(other)}. Capture the running version: "
+            f"{_capture(seen.request)}"
         )
     for topic in growth.reach.unknown:
         yield (
             f"Headgate doesn't know how {seen.application} uses {topic}: the stored version has "
-            "no source for this topic. Capture the running version, or pass only the other "
-            "inputs with --input-topics"
+            "no source for this topic. Capture the running version "
+            f"({_capture(seen.request)}), or pass only the other inputs with --input-topics"
         )
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):

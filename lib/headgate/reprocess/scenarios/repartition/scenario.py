@@ -61,8 +61,8 @@ def _between(_facts: Facts) -> Answered:
 _DESCRIBED = Condition(need="a stored version that describes the topology", ask=_topology)
 _REPARTITIONED = Condition(
     need=(
-        "a repartition topic between the state and each input that gets partitions (without this "
-        "topic, different tasks would process a key's old and new records)"
+        "a repartition topic between the state and each input that gets more partitions (without "
+        "this topic, different tasks would process a key's old and new records)"
     ),
     ask=_between,
 )
