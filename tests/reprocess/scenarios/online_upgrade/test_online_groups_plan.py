@@ -157,7 +157,7 @@ def test_an_application_is_stopped_behind_the_old_one_and_keeps_its_own_offsets(
     assert not {s.action: s for s in late.steps}["copy_offsets"].earliest
     said = " ".join(late.risks)
     assert "p2 starts at the committed offsets with empty state" in said
-    assert "plan again with --start-at=earliest" in said
+    assert "set --start-at to earliest" in said
 
 
 @pytest.mark.parametrize(

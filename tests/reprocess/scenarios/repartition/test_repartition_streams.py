@@ -284,7 +284,7 @@ def test_global_tables_and_strangers_are_not_known():
             "aggregate_named",
             {},
             {"internal_topics": ["shop-by-value-repartition"]},
-            "these topics would keep the old number of partitions. shop fails to start",
+            "topics would keep the old number of partitions. shop fails to start",
         ),
     ],
 )

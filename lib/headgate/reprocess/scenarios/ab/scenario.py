@@ -131,8 +131,8 @@ def _risks(request: PlanRequest, topics: Mapping[str, Topic], mode: ProcessingMo
 
 _BATCH = (
     "both versions process the records as a batch. In a batch no record is late, so the "
-    "comparison misses differences that only late records cause. To include late records, pass "
-    "--as stream"
+    "comparison misses differences that only late records cause. To include late records, set "
+    "--as to stream"
 )
 _STREAM = (
     "both versions get the same batches. In append mode, a window that is still open at the last "

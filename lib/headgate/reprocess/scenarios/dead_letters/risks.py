@@ -89,20 +89,21 @@ def _sample_risks(chosen: Selection, summary: Summary) -> Iterator[str]:
 def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> Iterator[str]:
     if guarded := summary.count(Decision.GUARDED):
         yield (
-            f"{plural(guarded, 'record')} reached --max-attempts {chosen.max_attempts} without "
-            "success and will not be redriven. Fix the cause before you raise --max-attempts"
+            f"{plural(guarded, 'record')} reached the limit of {chosen.max_attempts} attempts "
+            "(--max-attempts) without success and will not be redriven. Fix the cause before you "
+            "raise the limit"
         )
     if unknown := summary.count(Decision.NO_TARGET):
         yield (
             f"{plural(unknown, 'record')} will not be redriven: no header has the source topic. "
-            "After this run, plan again with --to TOPIC to redrive the remaining records"
+            "After this run, plan again and choose a topic for the remaining records with --to"
         )
     # A topic of --to that is left blocks the plan: no record failed in it.
     for name, why in sorted(left.items()) if chosen.to is None else ():
         yield (
             f"{plural(summary.targets.get(name, 0), 'record')} that failed in {name} will not be "
-            f"redriven: {why}. After this run, plan again with --to TOPIC to redrive the "
-            "remaining records"
+            f"redriven: {why}. After this run, plan again and choose a topic for the remaining "
+            "records with --to"
         )
     if without := summary.conventions.get(Convention.NONE):
         yield (

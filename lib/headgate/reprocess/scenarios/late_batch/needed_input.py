@@ -163,5 +163,5 @@ def _narrower(request: PlanRequest, needed: NeededInput) -> str:
     """Say how the plan may do without the expired records; empty if --lateness isn't possible."""
     if needed.start is None:
         return ""
-    how = "a shorter --lateness" if "lateness" in request.options else "--lateness"
+    how = "--lateness with a shorter time" if "lateness" in request.options else "--lateness"
     return f"If the windows of the late records need only later records, pass {how}. "

@@ -117,8 +117,8 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
         )
     if inspector.kafka.shapes([pair.shadow]):
         yield (
-            f"topic {pair.shadow} already exists. Delete it if no consumer needs it, or pass "
-            "another --shadow-topic"
+            f"topic {pair.shadow} already exists. Delete it if no consumer needs it, or choose "
+            "another topic with --shadow-topic"
         )
     group = inspector.kafka.group(pair.old.group or "")
     yield from other_topic_blockers(pair.old, group, pair.inputs)
@@ -268,8 +268,7 @@ def _state_risks(pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
     else:
         yield (
             f"{new.name} starts at the committed offsets with empty state, so counts, windows and "
-            "joins lack all earlier records. To rebuild the state, plan again with "
-            "--start-at=earliest"
+            "joins lack all earlier records. To rebuild the state, set --start-at to earliest"
         )
     if new.commands.clean is None:
         yield (

@@ -64,8 +64,8 @@ def _plan(
     blockers = []
     if inspector.kafka.shapes([shadow]):
         blockers.append(
-            f"topic {shadow} already exists. Delete it if no consumer needs it, or pass another "
-            "--shadow-topic"
+            f"topic {shadow} already exists. Delete it if no consumer needs it, or choose another "
+            "topic with --shadow-topic"
         )
     return Plan(
         scenario=request.scenario,

@@ -179,9 +179,9 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"--internal-topics lacks {name_list(left)}, so these topics would keep the old number "
-            f"of partitions. {seen.application} fails to start if that number doesn't match the "
-            "inputs. Add these topics to --internal-topics, or omit the option"
+            f"--internal-topics: add {name_list(left)}, or omit the option. Otherwise, these "
+            f"topics would keep the old number of partitions. {seen.application} fails to start if "
+            "that number doesn't match the inputs"
         )
 
 
