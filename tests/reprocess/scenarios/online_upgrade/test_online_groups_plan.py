@@ -230,7 +230,10 @@ def test_an_application_that_has_run_before_or_has_more_outputs_is_refused():
     world.names = {"app2-counts-changelog", "app2-other-counts-changelog", "app-counts-changelog"}
     world.at["app2-other"] = {}
     (said,) = plan(world).blockers
-    assert "application app2 already has topics app2-counts-changelog. Delete them" in said
+    assert "app2 already has topics app2-counts-changelog. Delete them with kafka-topics.sh" in said
+    world.at["app2"] = {("orders", 0): 3}
+    (said,) = plan(world).blockers
+    assert "Delete them with `headgate plan decommission p2`, or give p2 a new" in said
     facts = StreamsApplication(
         application_id="app",
         described=True,
