@@ -285,7 +285,7 @@ def test_times_of_writing_do_not_say_which_unread_results_are_older():
     plan = paper.plan(at=NOON)
     (blocker,) = plan.blockers
     assert blocker.startswith("bill: the run would skip 6 unread records of b, and lose those")
-    assert said(plan, "topic b has message.timestamp.type=LogAppendTime", "lack them")
+    assert said(plan, "topic b has message.timestamp.type=LogAppendTime", "lose them")
     assert moves(paper.plan(at=NOON, choose=["bill=rewind"]), "bill") == {("b", 0): 0}
     assert paper.plan(at=NOON, exclude=["bill"]).can_apply
     assert paper.plan().can_apply, "all of b is rewritten"
@@ -309,3 +309,36 @@ def test_an_application_without_state_may_have_a_group_of_type_streams():
     assert plan.impact["chain"][1]["choice"] == "skip"
     other = Paper(kinds={"bill": GroupType.STREAMS}).plan()
     assert said(other, "bill: group bill is of type streams, not a consumer group")
+
+
+def loop(back="b"):
+    """`there` reads b, `again` reads that and writes `back`."""
+    paper = Paper(readers={})
+    paper.apps |= {"there": application("b", "c"), "again": application("c", back)}
+    return paper
+
+
+def test_a_cycle_names_only_exclusions_that_break_it():
+    """What an excluded pipeline writes still leads back: without `again`, the cycle is the same."""
+    (blocker,) = loop().plan().blockers
+    assert blocker.endswith("Pass --exclude with there")
+    assert "form a cycle" in loop().plan(to_earliest=True, exclude=["again"]).blockers[0]
+    assert not any("cycle" in b for b in loop().plan(to_earliest=True, exclude=["there"]).blockers)
+    paper = Paper(readers={})
+    paper.apps["there"] = application("b", "a")
+    assert paper.plan().blockers[0].endswith("No exclusion breaks this cycle: plan each pipeline "
+                                             "separately")  # fmt: skip
+
+
+def test_the_first_pipeline_can_t_be_excluded():
+    (blocker,) = Paper().plan(to_earliest=True, exclude=["first"]).blockers
+    assert blocker.startswith("first is the first pipeline of the chain, so it can't be excluded")
+    (blocker,) = (
+        b for b in Paper().plan(to_earliest=True, choose=["first=skip"]).blockers if "--choose" in b
+    )
+    assert blocker == "first: --choose: for the first pipeline, use reset"
+
+
+def test_nothing_downstream_names_only_scenarios_of_the_engine():
+    (blocker,) = Paper(readers={}).plan().blockers
+    assert blocker.endswith("no registered pipeline reads b. Use from-point or from-scratch")

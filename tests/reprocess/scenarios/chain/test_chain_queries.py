@@ -14,8 +14,8 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.downstream import _reprocessed, move_downstream
-from headgate.reprocess.scenarios.chain.join import _own_options, _steps
-from headgate.reprocess.scenarios.chain.moves import Candidate, Cut, Move
+from headgate.reprocess.scenarios.chain.join import _own_options, _steps, _without_options
+from headgate.reprocess.scenarios.chain.moves import Candidate, Cut, Move, rewinds
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
 
@@ -119,3 +119,32 @@ def test_a_blocker_names_no_option_that_a_chain_does_not_have():
     )
     fine = "q: choose skip with --choose, or use --to-earliest"
     assert _own_options(fine) == fine
+
+
+def test_a_risk_gives_no_advice_that_only_another_scenario_has_an_option_for():
+    risk = "the records of t are permanently lost. If an undo should restore them, pass --back-up"
+    assert _without_options(risk) == "the records of t are permanently lost"
+    for fine in ("pass --choose q=skip", "A. If they differ, use new-checkpoint with --source 1=0"):
+        assert _without_options(fine) == fine
+
+
+def test_a_query_that_read_nothing_of_the_replaced_records_keeps_its_state():
+    chosen = Candidate(batch=LoggedBatch(number=4, offsets={}))
+    assert rewinds(chosen, is_last=True, is_behind=False) == (
+        "The query keeps the state of its last batch 4. It skips the replaced records."
+    )
+    assert rewinds(chosen, is_last=False, is_behind=True).startswith(
+        "The query restores the state of batch 4. It processes the remaining records"
+    )
+
+
+def test_a_remote_checkpoint_can_t_skip_and_the_blocker_says_what_can():
+    class Remote(Paper):
+        def read(self, location):
+            return replace(super().read(location), remote=True, fixed="on a remote file system")
+
+    inspector = Remote(1)
+    request = PlanRequest(scenario="chain", pipeline=QUERY, inspector=inspector)
+    move = move_downstream(request, MEMBER, CUTS, Choice.SKIP)
+    (blocker,) = [b for b in (*move.blockers, *move.plan.blockers) if "remote" in b]
+    assert blocker.endswith("Pass --choose q=reset or --choose q=nothing")

@@ -30,6 +30,7 @@ from headgate.reprocess.scenarios.chain.moves import (
     newest_within,
     request_for,
     rewind_plan,
+    rewinds,
     writers_of,
 )
 from headgate.reprocess.scenarios.chain.reset import reset_downstream
@@ -268,6 +269,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         is_exact=member.is_stateless and not behind,
         risks=(*behind, *state, *_lost(cuts, unread)),
         blockers=(
+            *_of_remote(member, found),
             *((unknown_partitions(unknown),) if unknown else ()),
             *_untold(request, member, cuts, unread),
         ),
@@ -286,7 +288,7 @@ def _plan(
     blockers = common.must_be_stopped(member.pipeline, request.inspector)
     blockers += common.shared_checkpoint(member.pipeline, request.inspector)
     blockers += common.topic_blockers(set(cuts), topics)
-    if found.fixed:
+    if found.fixed and not found.remote:
         blockers.append(f"Headgate can't replace checkpoint {found.location}: {found.fixed}")
     return Plan(
         scenario=request.scenario,
@@ -348,11 +350,7 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         member=member,
         choice=Choice.REWIND,
         plan=replace(plan, steps=tuple(_with_skip(plan, (*catch_up, skip)))),
-        said=(
-            f"The query restores the state of batch {chosen.batch.number}. It processes the "
-            "remaining records before the replaced records, then skips the replaced records.",
-            _AS_IF,
-        ),
+        said=(rewinds(chosen, is_last=is_last, is_behind=bool(catch_up)), _AS_IF),
         # Who has read nothing of it yet has written nothing of it.
         out=None if is_last else cut,
         batch=chosen.batch.number,
@@ -417,12 +415,16 @@ def _with_skip(plan: Plan, more: tuple[Step, ...]) -> Iterator[Step]:
             yield from more
 
 
-def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> Iterator[str]:
+def _of_remote(member: Member, found: Checkpoint) -> Iterator[str]:
     if found.remote:
         yield (
             f"checkpoint {found.location} is remote, and a chain can rewind or skip only with a "
             f"local checkpoint. Pass --choose {member.name}=reset or --choose {member.name}=nothing"
         )
+
+
+def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> Iterator[str]:
+    yield from _of_remote(member, found)
     if catch_up and member.pipeline.entry_point is None:
         yield (
             "the query must process the records before the replaced records, then stop. For "

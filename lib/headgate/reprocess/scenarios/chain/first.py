@@ -14,10 +14,12 @@ from headgate.reprocess.scenarios.chain.moves import (
     Move,
     built,
     candidates,
+    has_checkpoint,
     newest_within,
     request_for,
     rewind_plan,
 )
+from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
@@ -31,7 +33,7 @@ def move_first(request: PlanRequest, member: Member, at: int | None, choice: Cho
     """Return how the first pipeline goes back to a time (Unix milliseconds), None: the earliest."""
     is_query = member.pipeline.engine is Engine.SPARK
     if choice not in (None, Choice.RESET, *((Choice.REWIND,) if is_query else ())):
-        words = "reset or rewind" if is_query else "reset"
+        words = "reset or rewind" if is_query and at is not None else "reset"
         return _blocked(member, choice, f"--choose: for the first pipeline, use {words}")
     if at is None:
         if choice is Choice.REWIND:
@@ -105,6 +107,8 @@ def _is_from_earliest(source: Source) -> bool:
 
 
 def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) -> Move:
+    if not has_checkpoint(request, member):
+        return _blocked(member, Choice.REWIND, common.no_checkpoint(member.pipeline))
     found = candidates(request, member)
     chosen = newest_within(found, _offsets_at(request, member, at))
     if chosen is None and can_reset:
@@ -127,7 +131,7 @@ def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) 
         plan=plan,
         said=(
             f"The query restores the state of batch {chosen.batch.number}, and rewrites the "
-            "results of later records.",
+            "results of all records after this batch.",
         ),
         out=cut_of(plan, member, chosen.next_ms, at),
         batch=chosen.batch.number,

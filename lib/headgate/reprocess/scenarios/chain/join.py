@@ -27,6 +27,8 @@ from headgate.text.times import from_milliseconds, iso
 _OPTIONS = {"--at", "--to-earliest", "--exclude", "--choose"}
 # The end of a risk that names an option which a chain doesn't have.
 _NOT_HERE = " and pass --local-state-cleared INSTANCE"
+# A sentence with one of these says where its options belong.
+_OTHER_COMMANDS = ("`headgate plan ", "use new-checkpoint ")
 _COUNTS = ("records", "skipped", "to_read")
 
 
@@ -95,13 +97,25 @@ def _sentences(moves: Iterable[Move], field: str, topics: Iterable[str] = ()) ->
         for text in dict.fromkeys(found):
             if not text.startswith(said or ("\0",)):
                 name, text = move.member.name, text.removesuffix(_NOT_HERE)
+                text = _without_options(text) if field == "risks" else text
                 yield text if text.startswith(f"{name} ") else f"{name}: {text}"
+
+
+def _foreign_options(text: str) -> list[str]:
+    """Return the options in a text that a chain doesn't have."""
+    return sorted(set(re.findall(r"--[a-z][a-z-]*", text)) - _OPTIONS)
+
+
+def _without_options(text: str) -> str:
+    """Return a risk without advice that only the other scenario's command can follow."""
+    said = text.split(". ")
+    kept = [s for s in said if not _foreign_options(s) or any(w in s for w in _OTHER_COMMANDS)]
+    return ". ".join(kept) or text
 
 
 def _own_options(text: str) -> str:
     """Return a blocker with what to do if it names options that only the other scenario has."""
-    found = sorted(set(re.findall(r"--[a-z][a-z-]*", text)) - _OPTIONS)
-    if not found:
+    if not (found := _foreign_options(text)):
         return text
     return (
         f"{text}. But `headgate plan chain` doesn't have {name_list(found)}. Either plan this "
@@ -237,7 +251,8 @@ def _boundary(request: PlanRequest, move: Move) -> Iterator[str]:
         about = (
             f"This time is a time of the input, but {name_list(others.values())}, so these "
             "timestamps are the times of writing. Results of older records that were written "
-            "after this time aren't rewritten: downstream pipelines that replace them lack them"
+            "after this time count as replaced, but aren't rewritten: pipelines that skip the "
+            "replaced records lose them"
         )
     else:
         about = "This time is approximate: records around it can be missing or count twice"

@@ -89,6 +89,12 @@ class Candidate:
         return {POINT: self.point.id} if self.point else {"batch": self.batch.number}
 
 
+def has_checkpoint(request: PlanRequest, member: Member) -> bool:
+    """Whether a query has a checkpoint to rewind."""
+    location = member.pipeline.checkpoint
+    return bool(location) and request.inspector.checkpoints.read(str(location)) is not None
+
+
 def candidates(request: PlanRequest, member: Member) -> list[Candidate]:
     """Return what a query can be rewound to, oldest first: its own batches, and older points."""
     inspector, location = request.inspector, member.pipeline.checkpoint
@@ -129,6 +135,20 @@ def newest_within(found: Iterable[Candidate], limits: Mapping[TopicPart, int]) -
 def rewind_plan(request: PlanRequest, member: Member, to: Candidate) -> Plan:
     """Return the plan of a rewind; it has the sink's steps, so that its results are replaced."""
     return built(request_for(request, member, "rewind", to.options), rewind.build)
+
+
+def rewinds(chosen: Candidate, *, is_last: bool, is_behind: bool) -> str:
+    """Say what becomes of a rewound query's state, and what it reads."""
+    number = chosen.batch.number
+    state = f"The query restores the state of batch {number}."
+    if is_last:
+        state = f"The query keeps the state of its last batch {number}."
+    if not is_behind:
+        return f"{state} It skips the replaced records."
+    return (
+        f"{state} It processes the remaining records before the replaced records, then skips the "
+        "replaced records."
+    )
 
 
 def built(request: PlanRequest, build: Any) -> Plan:

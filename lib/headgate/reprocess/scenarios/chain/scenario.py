@@ -31,6 +31,8 @@ from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 
 _MOMENT = "target time"
+# Of many pipelines only the first are named in a sentence.
+_NAMED = 3
 
 
 def build(request: PlanRequest) -> Plan:
@@ -74,23 +76,55 @@ def _unusable(
     request: PlanRequest, links: Links, chain: Order, choices: dict[str, Choice]
 ) -> Iterator[str]:
     first = request.pipeline.name
-    if chain.cycle:
+    if choices.get(first) is Choice.NOTHING:
         yield (
-            f"these pipelines form a cycle: {name_list(chain.cycle)}. Each of them reads its own "
-            "output through the others. Exclude one of them with --exclude"
+            f"{first} is the first pipeline of the chain, so it can't be excluded. Omit it from "
+            "--exclude and --choose"
         )
+        return
+    if chain.cycle:
+        yield _cycle(links, chain, first, choices)
     known = {m.name: m for m in chain.members} | {n: links.members[n] for n in chain.left_out}
     yield from unknown_names(choices, known, first)
     if len(chain.members) == 1:
-        written = sorted(links.members[first].writes)
-        why = f"no registered pipeline reads {name_list(written)}"
-        ways = "rewind, from-point or from-scratch"
-        if not written:
-            why = f"no stored version shows the output topics of {first}"
-        if not written and request.pipeline.engine is Engine.CONSUMER_GROUP:
-            why = "nothing shows which topics a consumer group writes"
-            ways = "from-point for the group, and for each pipeline that reads its results"
-        yield f"Headgate knows no pipeline downstream of {first}: {why}. Use {ways}"
+        yield f"Headgate knows no pipeline downstream of {first}: {_alone(request, links)}"
+
+
+def _cycle(links: Links, chain: Order, first: str, choices: Mapping[str, Choice]) -> str:
+    """Say which exclusions break a cycle: what an excluded pipeline writes still counts."""
+    out = {name for name, choice in choices.items() if choice is Choice.NOTHING}
+    ways = [
+        name
+        for name in chain.cycle
+        if name != first and len(order(links, first, {*out, name}).cycle) < len(chain.cycle)
+    ]
+    said = (
+        f"these pipelines form a cycle: {name_list(chain.cycle)}. Each of them reads its own "
+        "output through the others. "
+    )
+    if ways:
+        return f"{said}Pass --exclude with {' or '.join(ways[:_NAMED])}"
+    return f"{said}No exclusion breaks this cycle: plan each pipeline separately"
+
+
+def _alone(request: PlanRequest, links: Links) -> str:
+    """Say why nothing is downstream of the first pipeline, and what to use instead."""
+    first, engine = request.pipeline.name, request.pipeline.engine
+    ways = "from-point or from-scratch"
+    if engine is Engine.SPARK:
+        ways = f"rewind, {ways}"
+    if written := sorted(links.members[first].writes):
+        return f"no registered pipeline reads {name_list(written)}. Use {ways}"
+    if engine is Engine.CONSUMER_GROUP:
+        return (
+            "nothing shows which topics a consumer group writes. Use from-point for the group, and "
+            "for each pipeline that reads its results"
+        )
+    version = links.members[first].version
+    sink = version.sink if version else None
+    if sink is not None and sink.format not in (None, "kafka"):
+        return f"it writes to sink {sink.format}, not to a Kafka topic. Use {ways}"
+    return f"no stored version shows the output topics of {first}. Capture {first}, or use {ways}"
 
 
 def _moves(
