@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,10 @@ from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.build import build_plan, drift
+from headgate.reprocess.scenarios.from_point import scenario
 from headgate.reprocess.steps.records.back_up_records import spans_of
 from headgate.views.words.impact import impact_lines
 
@@ -141,12 +145,14 @@ def test_partitions_that_a_restore_point_lacks_keep_offsets_and_the_plan_says_wh
         made = build_plan(
             "from-point", "q", PaperInspector(), {"restore-point": "p-1"}, points={"q": (of,)}.get
         )
-        return [r for r in made.risks if "has no offset of" in r]
+        return [r for r in made.risks if "has no offset for" in r]
 
     # orders[0] begins at 2, and the group is at 7; clicks[0] is at 5.
     (risk,) = risks(point(orders={1: 1}))
-    assert risk.startswith("restore point p-1 has no offset of clicks[0], orders[0], because q had")
-    assert "q has read there since then: up to 10 records" in risk
+    assert risk.startswith(
+        "restore point p-1 has no offset for clicks[0], orders[0], because q had"
+    )
+    assert "the pipeline has read up to 10 records of these partitions" in risk
     assert risks(point(orders={0: 2, 1: 1}, clicks={0: 5})) == []
 
 
@@ -163,7 +169,7 @@ def test_offsets_of_another_group_are_taken_only_for_topics_that_the_pipeline_re
     found = plan(with_topics("orders"), from_group="h")
     assert found.blockers == () and set(moves(found)) == {("orders", 0), ("orders", 1)}
     (risk,) = [r for r in found.risks if "other" in r]
-    assert "the run doesn't commit the offsets that group h has of other" in risk
+    assert "the run ignores the offsets that group h has for other" in risk
     inspector = with_topics("other")
     assert ("other", 0) in moves(plan(inspector, from_group="h"))
     inspector.groups["h"] = (at("nope", 0, 2),)
@@ -182,7 +188,7 @@ def test_a_group_without_offsets_takes_all_of_another_group_and_says_so():
 def test_a_topic_that_nothing_shows_to_be_read_is_named():
     (risk,) = [r for r in plan(with_topics(), to_earliest=True, topic=["other"]).risks
                if "no evidence" in r]  # fmt: skip
-    assert "no evidence that q reads other, but commits offsets there" in risk
+    assert "no evidence that q reads other, but the run commits offsets there" in risk
     found = plan(with_topics("other"), to_earliest=True, topic=["other"])
     assert not any("no evidence" in risk for risk in found.risks)
 
@@ -277,7 +283,9 @@ def test_what_kafka_would_accept_or_leave_out_is_refused(options, sentence):
 
 def test_without_a_topic_there_are_no_steps_on_nothing():
     found = plan(to_earliest=True, topic=["nope"])
-    assert found.blockers == ("topic nope does not exist: check the name of the topic",)
+    assert found.blockers == (
+        "topic nope does not exist. Check its name, or recreate the topic if it was deleted",
+    )
     assert found.steps == () and impact_lines(found) == []
 
 
@@ -446,3 +454,63 @@ def test_a_point_that_is_no_one_moment_for_all_inputs_is_named(options, said):
     about = [r for r in found.risks if "don't start at one common time" in r]
     assert len(about) == len(said)
     assert all(any(words in risk for risk in about) for words in said)
+
+
+OFFSETS = {"/q": {"orders": {0: 1}}, "/o": {"orders": {0: 4}, "clicks": {0: 2}}, "/f": {}}
+
+
+class TwoQueries(FlatPorts):
+    """Query `q` reads orders; query `other` reads orders and clicks, `files` no Kafka topic."""
+
+    def pipelines(self):
+        places = {"q": "/q", "other": "/o", "files": "/f", "none": None, "gone": "/g"}
+        return tuple(Pipeline(name=n, engine=Engine.SPARK, checkpoint=p) for n, p in places.items())
+
+    def registered(self, name):
+        return next((p for p in self.pipelines() if p.name == name), None)
+
+    def query_position(self, location):
+        if location not in OFFSETS:
+            return None
+        offsets = OFFSETS[location]
+        source = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets=offsets)
+        return QueryPosition(batch=3, sources=(source,))
+
+    def read(self, location):
+        return SimpleNamespace(offsets=OFFSETS[location])
+
+    def has_cluster(self):
+        return False
+
+
+def from_query(name):
+    inspector = TwoQueries()
+    return PlanRequest(
+        scenario="from-point",
+        pipeline=inspector.registered("q"),
+        inspector=inspector,
+        options={"from-pipeline": name},
+    )
+
+
+def test_offsets_of_another_query_are_taken_only_for_topics_that_the_query_reads():
+    """A plan with topics that only the other query reads would be blocked for good."""
+    asked = from_query("other")
+    assert scenario.resolved(asked).options == {"to-offsets": ["orders,0,4"]}
+    (risk,) = scenario._left_out_risks(asked)
+    assert risk.startswith("the run ignores the offsets that other has for clicks, because")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nobody", "no pipeline nobody is registered in headgate.toml; known: files, gone, none"),
+        ("none", "headgate.toml sets no `checkpoint` for none"),
+        ("gone", "checkpoint /g of gone not found"),
+        ("files", "the checkpoint of files has no Kafka offsets. Pass a pipeline that reads Kafka"),
+    ],
+)
+def test_a_query_without_offsets_gets_its_reason(name, said):
+    with pytest.raises(ScenarioError) as error:
+        scenario.resolved(from_query(name))
+    assert said in str(error.value)

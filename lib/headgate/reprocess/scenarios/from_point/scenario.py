@@ -74,7 +74,12 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     name, points = request.pipeline.name, request.points(request.pipeline.name)
     point = next((p for p in points if p.id == id), None)
     if point is None:
-        known = name_list([p.id for p in reversed(points)]) if points else "none"
+        if not points:
+            return request.block(
+                f"{name} has no restore point {id}. Set [restore_points] in headgate.toml to "
+                "create restore points"
+            )
+        known = name_list([p.id for p in reversed(points)])
         return request.block(f"{name} has no restore point {id}; restore points: {known}")
     rows = [
         f"{topic},{number},{offset}"
@@ -89,10 +94,12 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     plan = replace(plan, options=dict(request.options), risks=(*plan.risks, *risks))
     if not plan.steps or request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return plan
+    state = "State stores start empty, and results lack all records from before these offsets"
+    if kafka_streams_options.KEEP_INTERNAL.name in request.options:
+        state = "State stores keep their contents, which don't match these offsets"
     risk = (
         f"restore point {id} ({point.made_at}) has only offsets, because Kafka Streams keeps no "
-        "old state. State stores start empty, and results lack all records from before these "
-        "offsets"
+        f"old state. {state}"
     )
     return replace(plan, risks=(*plan.risks, risk))
 
@@ -109,13 +116,14 @@ def _unknown_risks(request: PlanRequest, point: RestorePoint) -> Iterator[str]:
     begins = {(t.name, p.number): p.begin or 0 for t in logs.values() for p in t.partitions}
     since = {part: at - begins.get(part, at) for part, at in left.items()}
     if read := [part for part, count in since.items() if count > 0]:
-        name = request.pipeline.name
+        name, parts = request.pipeline.name, [f"{topic}[{number}]" for topic, number in read]
         yield (
-            f"restore point {point.id} has no offset of "
-            f"{name_list(f'{topic}[{number}]' for topic, number in read)}, because {name} had "
-            f"committed none there. The run doesn't reprocess the records that {name} has read "
-            f"there since then: {as_records(sum(since[part] for part in read))}. To reprocess "
-            "them, pass the offsets of all partitions with --to-offsets"
+            f"restore point {point.id} has no offset for {name_list(parts)}, because {name} had "
+            "not committed an offset there yet. Since then, the pipeline has read "
+            f"{as_records(sum(since[part] for part in read))} of "
+            f"{'this partition' if len(parts) == 1 else 'these partitions'}. The run doesn't "
+            "reprocess these records. To reprocess them, pass the offsets of all partitions with "
+            "--to-offsets"
         )
 
 
@@ -135,10 +143,23 @@ def resolved(request: PlanRequest) -> PlanRequest:
     if (span := options.pop("by-duration", None)) is not None:
         options["to-datetime"] = iso(ago(span, option="by-duration"))
     if (name := options.pop("from-pipeline", None)) is not None:
-        options["to-offsets"] = from_point_spark.offsets_of_pipeline(name, request.inspector)
+        options["to-offsets"] = _rows_of_pipeline(request, name)
     if (group := options.pop("from-group", None)) is not None:
         options["to-offsets"] = _rows_of_group(request, group)
     return replace(request, options=options)
+
+
+def _rows_of_pipeline(request: PlanRequest, name: str) -> list[str]:
+    """Return the other query's offsets of what the pipeline reads; of all if that is unknown."""
+    found = from_point_spark.offsets_of_pipeline(name, request.inspector)
+    read = topics_read(request)
+    rows = [row for row in found if not read or row.split(",")[0] in read]
+    if not rows:
+        raise ScenarioError(
+            f"--from-pipeline: the checkpoint of {name} has no offsets of the topics that "
+            f"{request.pipeline.name} reads ({name_list(read)}). Pass another pipeline"
+        )
+    return rows
 
 
 def _rows_of_group(request: PlanRequest, group: str) -> list[str]:
@@ -163,13 +184,22 @@ def _rows_of_group(request: PlanRequest, group: str) -> list[str]:
 
 
 def _left_out_risks(request: PlanRequest) -> Iterator[str]:
-    """Name topics of the other group that the pipeline doesn't read, as far as is known."""
-    if (group := request.options.get("from-group")) is None or not (read := topics_read(request)):
+    """Name topics of the other group or query that the pipeline doesn't read, as far as known."""
+    group, query = request.options.get("from-group"), request.options.get("from-pipeline")
+    if (group is None and query is None) or not (read := topics_read(request)):
         return
-    if other := {topic for topic, _ in committed(request.inspector, group)} - read:
+    if query is not None:
+        rows = from_point_spark.offsets_of_pipeline(query, request.inspector)
+        if other := {row.split(",")[0] for row in rows} - read:
+            yield (
+                f"the run ignores the offsets that {query} has for {name_list(other)}, because "
+                f"nothing shows that {request.pipeline.name} reads these topics"
+            )
+        return
+    if other := {topic for topic, _ in committed(request.inspector, str(group))} - read:
         yield (
-            f"the run doesn't commit the offsets that group {group} has of {name_list(other)}, "
-            f"because nothing shows that {request.pipeline.name} reads these topics. If "
+            f"the run ignores the offsets that group {group} has for {name_list(other)}, because "
+            f"nothing shows that {request.pipeline.name} reads these topics. If "
             f"{request.pipeline.name} reads a topic, add the topic to `topics` in headgate.toml"
         )
 

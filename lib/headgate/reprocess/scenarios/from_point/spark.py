@@ -12,6 +12,7 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import Option, PlanRequest
 from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
+from headgate.text.numbers import instead
 
 _SPARK = frozenset({Engine.SPARK})
 
@@ -57,22 +58,41 @@ def _unknown(position: QueryPosition, only: Mapping[str, list[int]]) -> list[str
 
 def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
     """Return where another registered query is, as rows of `TOPIC,PARTITION,OFFSET`."""
-    other = inspector.processes.registered(name)
-    if other is None or other.checkpoint is None:
-        raise ScenarioError(
-            f"--from-pipeline: {name} isn't a registered pipeline with a checkpoint"
-        )
-    position = inspector.checkpoints.query_position(other.checkpoint)
+    position = _position_of(name, inspector)
     found: dict[tuple[str, int], int] = {}
-    for source in position.sources if position else ():
+    for source in position.sources:
         for topic, parts in source.offsets.items():
             for number, offset in parts.items():
                 # Where two of its sources read one topic, the earlier one: nothing is skipped.
                 at = found.get((topic, number), offset)
                 found[topic, number] = min(at, offset)
     if not found:
-        raise ScenarioError(f"--from-pipeline: the checkpoint of {name} has no Kafka offsets")
+        raise ScenarioError(
+            f"--from-pipeline: the checkpoint of {name} has no Kafka offsets. Pass a pipeline "
+            "that reads Kafka topics"
+        )
     return [f"{topic},{number},{at}" for (topic, number), at in sorted(found.items())]
+
+
+def _position_of(name: str, inspector: Inspector) -> QueryPosition:
+    """Return where the other query is; ScenarioError if nothing says it."""
+    other = inspector.processes.registered(name)
+    if other is None:
+        names = instead(name, [p.name for p in inspector.processes.pipelines()])
+        raise ScenarioError(
+            f"--from-pipeline: no pipeline {name} is registered in headgate.toml{names}"
+        )
+    if other.checkpoint is None:
+        raise ScenarioError(
+            f"--from-pipeline: headgate.toml sets no `checkpoint` for {name}. Pass another pipeline"
+        )
+    position = inspector.checkpoints.query_position(other.checkpoint)
+    if position is None:
+        raise ScenarioError(
+            f"--from-pipeline: checkpoint {other.checkpoint} of {name} not found. Check "
+            "`checkpoint` in headgate.toml"
+        )
+    return position
 
 
 OPTIONS = (
