@@ -62,6 +62,7 @@ class Fact(StrEnum):
     BACKED_UP = "output records are backed up"
     FILES_BACK = "the undo moves new files of the sink to backup"
     BY_BATCH = "the sink drops batch numbers that it has already recorded"
+    DELTA = "the sink is a Delta table"
     RAISED = "partitions are added"
     RESUMED = "the pipeline resumes"
     RESTARTED = "the pipeline is stopped, not paused"

@@ -116,7 +116,7 @@ def test_what_must_not_be_emptied_is_refused(billing, topic):
         None: "are unknown: pass its output topics",
         orders: f"{orders} is both an input and an output of q",
         table: f"{table} has cleanup.policy=compact",
-        "nowhere": "the output topic nowhere does not exist",
+        "nowhere": "the output topic nowhere does not exist. Check its name",
     }
     for name, reason in refused.items():
         given = {"output_topics": name} if name else {}

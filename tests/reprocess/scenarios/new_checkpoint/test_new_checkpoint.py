@@ -203,8 +203,8 @@ def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/out", "the stored version: file:/out/"),
-        ("file:///seen", "the watch: /seen"),
+        ("/out", "/out is the old output of q (source: the stored version)"),
+        ("file:///seen", "is the old output of q (source: the watch)"),
         ("{folder}/used", "_spark_metadata has batches up to 12"),
         ("{folder}/ck/out", "is inside the checkpoint"),
         ("/in/deeper", "it would read its own output"),

@@ -202,8 +202,8 @@ def test_a_sink_that_drops_or_may_drop_batches_is_refused(old, sink, reason):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sink": "kafka"}, "--sink kafka: the stored version writes to delta"),
-        ({"sink": "other"}, "--sink other: the stored version writes to delta"),
+        ({"sink": "kafka"}, "--sink kafka: the stored version has sink delta"),
+        ({"sink": "other"}, "--sink other: the stored version has sink delta"),
         ({"sink": None, "sink-path": "/elsewhere"}, "--sink-path /elsewhere: the stored version"),
     ],
 )

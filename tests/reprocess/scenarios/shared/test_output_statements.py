@@ -8,12 +8,17 @@ from itertools import chain, combinations
 
 import pytest
 
-from headgate.model.version import Engine
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Engine, Sink, Version
 from headgate.reprocess.output_effects import Fact, OutputEffects
 from headgate.reprocess.plan import RESET, UNDO, Plan
-from headgate.reprocess.scenario import Answer
+from headgate.reprocess.scenario import Answer, PlanRequest
 from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.reprocess.scenarios.shared.output_facts import facts_of
 from headgate.reprocess.scenarios.shared.output_statements import STATEMENTS
+from headgate.reprocess.scenarios.shared.output_topics import _unknown
+from headgate.reprocess.scenarios.shared.start_from_offsets import _is_repeated
+from headgate.reprocess.steps.checkpoint.source_succession import Begun, Way
 from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.views.reports.plan_outputs import output_lines, what_remains
@@ -100,3 +105,48 @@ def test_no_sentence_begins_with_an_output_that_may_be_unnamed():
     for declared in STATEMENTS.values():
         for one in declared.statements:
             assert "{to} " not in [t[:5] for text in (one.run, one.undo) for t in text.split(". ")]
+
+
+BY_BATCH = [c for c, d in STATEMENTS.items() if any(Fact.DELTA in s.when for s in d.statements)]
+
+
+@pytest.mark.parametrize(("name", "engine"), BY_BATCH, ids=lambda v: str(v))
+@pytest.mark.parametrize("is_delta", [False, True])
+def test_a_sink_that_drops_batch_numbers_gets_nothing_twice_after_an_undo(name, engine, is_delta):
+    """Delta's RESTORE keeps the numbers, so that a restored table lacks results for good."""
+    facts = frozenset({Fact.BY_BATCH, *([Fact.DELTA] if is_delta else [])})
+    true = [s for s in STATEMENTS[name, engine].statements if s.when <= facts]
+    said = " ".join(s.undo for s in true if not s.unless & facts)
+    assert "a second time" not in said
+    assert ("Before the undo, restore {to}" in said) is not is_delta
+    assert ("with --new-query-id" in said) is is_delta
+
+
+def test_a_delta_table_is_known_by_the_stored_version():
+    pipeline = Pipeline(name="q", engine=Engine.SPARK)
+    version = Version(engine=Engine.SPARK, sink=Sink(format="delta", target="/t"))
+    request = PlanRequest(scenario="bounded", pipeline=pipeline, inspector=None, version=version)
+    facts = facts_of(request, Plan(scenario="bounded", pipeline="q"))
+    assert {Fact.BY_BATCH, Fact.DELTA} <= facts
+
+
+@pytest.mark.parametrize(
+    ("sink", "said"),
+    [
+        (Sink(format="delta", target="/t"), "q writes to sink delta, but --outputs=empty and"),
+        (Sink(format="foreachBatch"), "the outputs of q are unknown: pass its output topics"),
+        (None, "the outputs of q are unknown: pass its output topics"),
+    ],
+)
+def test_the_rows_of_a_table_are_no_unknown_topics(sink, said):
+    pipeline = Pipeline(name="q", engine=Engine.SPARK)
+    version = Version(engine=Engine.SPARK, sink=sink)
+    asked = PlanRequest(scenario="from-scratch", pipeline=pipeline, inspector=None, version=version)
+    assert _unknown(asked).startswith(said)
+
+
+def test_an_uncommitted_batch_that_the_query_skips_is_not_reprocessed():
+    def begun(to):
+        return Begun(ways=[Way(source="0", topic="t", partition=0, was=5, to=to)])
+
+    assert [_is_repeated(begun(to)) for to in (3, 5, 9)] == [True, True, False]

@@ -65,13 +65,28 @@ FILES_STAY = (
     replace(SAME_AGAIN, unless=frozenset({Fact.FILES_BACK})),
     FILES_BACK,
 )
-DROPPED = says(
-    Fact.BY_BATCH,
-    undo=(
-        "The sink silently drops batch numbers that it has already recorded. Before the undo, "
-        "restore {to} to its state before the run."
+DROPPED = (
+    says(
+        Fact.BY_BATCH,
+        undo=(
+            "After the undo, the query uses batch numbers of the run again. The sink silently "
+            "drops batch numbers that it has already recorded. Before the undo, restore {to} to "
+            "its state before the run."
+        ),
+        unless=(Fact.DELTA,),
+    ),
+    # RESTORE keeps what a query has recorded (delta-io/delta#1813).
+    says(
+        Fact.DELTA,
+        undo=(
+            "After the undo, the query uses batch numbers of the run again. The Delta table "
+            "silently drops batch numbers that it has already recorded, even after a RESTORE. To "
+            "write the dropped results, rewind {name} with --new-query-id after the undo."
+        ),
     ),
 )
+# A Spark query that writes on with the batch numbers of before.
+REPEATED = (replace(SAME_AGAIN, unless=frozenset({Fact.BY_BATCH})), *DROPPED)
 RESUMES = says(run="Only results of an uncommitted batch are written twice.")
 
 # A Kafka Streams application whose inputs begin at another place.

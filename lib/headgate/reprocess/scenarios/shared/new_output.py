@@ -100,8 +100,8 @@ def _contradictions(request: PlanRequest, found: Checkpoint, path: str) -> Itera
     for output in known_outputs(request, found.query_id):
         if is_one_place(path, output.place):
             yield (
-                f"--output-path: {path} is the old output of {name} ({output.told_by}: "
-                f"{output.place}). Choose another folder"
+                f"--output-path: {path} is the old output of {name} (source: {output.told_by}). "
+                "Choose another folder"
             )
     if is_within(path, found.location):
         yield (

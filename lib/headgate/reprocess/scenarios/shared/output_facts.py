@@ -105,8 +105,11 @@ def _of_query(request: PlanRequest) -> Iterator[Fact]:
     # Imported here: only a Spark query has a sink that counts batches.
     from headgate.reprocess.scenarios.shared.sink_replay import sink_of
 
-    if sink_of(request).batch_ids in (BatchIds.DROPS, BatchIds.DROPS_OF_QUERY):
+    sink = sink_of(request)
+    if sink.batch_ids in (BatchIds.DROPS, BatchIds.DROPS_OF_QUERY):
         yield Fact.BY_BATCH
+    if sink.format == "delta":
+        yield Fact.DELTA
 
 
 def _of_state(request: PlanRequest, actions: set[str]) -> Iterator[Fact]:

@@ -71,9 +71,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             said.SAME_AGAIN,
         )
     ),
-    ("repartition", _SPARK): Declared(
-        statements=(said.RESUMES, said.STAYS, said.SAME_AGAIN, said.DROPPED)
-    ),
+    ("repartition", _SPARK): Declared(statements=(said.RESUMES, said.STAYS, *said.REPEATED)),
     ("repartition", _STREAMS): Declared(
         statements=(
             *(_not_if_raised(s) for s in said.STREAMS_RESET),
@@ -95,7 +93,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
         )
     ),
     ("offline-upgrade", _SPARK): Declared(
-        statements=(said.NEW_FORM, said.RESUMES, said.STAYS, said.SAME_AGAIN, said.DROPPED)
+        statements=(said.NEW_FORM, said.RESUMES, said.STAYS, *said.REPEATED)
     ),
     ("online-upgrade", _SPARK): Declared(
         statements=(
@@ -139,13 +137,13 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 run="A removed batch is reprocessed: its results may be written to {to} twice.",
             ),
             said.STAYS,
+            says(undo="The broken checkpoint is restored."),
             says(
-                undo=(
-                    "The broken checkpoint is restored. If the query starts from it, results "
-                    "since the run are written a second time."
-                )
+                undo="If the query starts from the broken checkpoint, results since the run are "
+                "written a second time.",
+                unless=(Fact.BY_BATCH,),
             ),
-            said.DROPPED,
+            *said.DROPPED,
         )
     ),
     ("repair", _GROUP): Declared(
@@ -176,16 +174,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
         statements=(
             said.ONLY,
             said.MISSING,
-            *said.FILES_STAY,
-            says(
-                Fact.BY_BATCH,
-                undo=(
-                    "After an undo, the query uses the same batch numbers again. A Delta, Iceberg "
-                    "or Hudi table silently ignores batch numbers that it has already recorded. "
-                    "So before the undo, restore the table to its version before the run."
-                ),
-                unless=(Fact.FILES_BACK,),
-            ),
+            replace(said.STAYS, unless=frozenset({Fact.FILES_BACK})),
+            said.FILES_BACK,
+            *(replace(s, unless=s.unless | {Fact.FILES_BACK}) for s in said.REPEATED),
         )
     ),
     ("skip-records", _STREAMS): Declared(
@@ -229,8 +220,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 "a batch is interrupted, its results may be written twice."
             ),
             said.STAYS,
-            said.SAME_AGAIN,
-            said.DROPPED,
+            *said.REPEATED,
         )
     ),
     ("bounded", _STREAMS): Declared(
@@ -280,7 +270,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("historical-range", _SPARK): Declared(
         statements=(
             says(
-                run="{name} keeps running. The run changes only the folder, topic or table in --to."
+                run="{name} keeps running. The run writes only to --to, and to the dead letter "
+                "topic in --failing-to."
             ),
             says(undo="An undo changes only the folder, topic or table in --to."),
         ),

@@ -241,10 +241,7 @@ def _ask(request: PlanRequest, stop: StopPipeline, found: Outputs, *, fresh: boo
 
 def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
     if not (found.topics or found.missing or found.folder):
-        yield (
-            f"the outputs of {request.pipeline.name} are unknown: pass its output topics with "
-            "--output-topics, or capture a version with its sink"
-        )
+        yield _unknown(request)
     for name in sorted(_foreign(request)):
         yield (
             f"--output-topics: {request.pipeline.name} doesn't write to {name}. The stored version "
@@ -252,7 +249,7 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
             "current version"
         )
     for name in found.missing:
-        yield f"the output topic {name} does not exist: check the name of the topic"
+        yield f"the output topic {name} does not exist. Check its name"
     for name in sorted(found.topics.keys() & plan.preconditions.get("topics", {}).keys()):
         yield (
             f"{name} is both an input and an output of {request.pipeline.name}, so its records "
@@ -275,6 +272,20 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
             f"{found.folder} isn't on a local file system, so Headgate can't move it to backup in "
             "one step. Use --outputs=new"
         )
+
+
+def _unknown(request: PlanRequest) -> str:
+    """Say why no output is known; of a table, a run can neither empty nor replace the rows."""
+    name, sink = request.pipeline.name, request.version.sink if request.version else None
+    if sink is not None and sink.format not in (None, "kafka") and not sink.traits.calls_function:
+        return (
+            f"{name} writes to sink {sink.format}, but --outputs=empty and --outputs=new are only "
+            "for Kafka topics and the folder of a file sink. Use --outputs=keep"
+        )
+    return (
+        f"the outputs of {name} are unknown: pass its output topics with --output-topics, or "
+        "capture a version with its sink"
+    )
 
 
 def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:

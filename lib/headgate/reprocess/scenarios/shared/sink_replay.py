@@ -82,7 +82,7 @@ def contradictions(request: PlanRequest) -> tuple[str, ...]:
     reasons: list[str] = []
     is_known = found.batch_ids is not BatchIds.UNKNOWN
     if said and is_known and (now.batch_ids, now.is_files) != (found.batch_ids, found.is_files):
-        reasons.append(f"--sink {said}: the stored version writes to {found.format}. Omit --sink")
+        reasons.append(f"--sink {said}: the stored version has sink {found.format}. Omit --sink")
     if path and known.place and not is_one_place(path, known.place):
         reasons.append(
             f"--sink-path {path}: the stored version writes to {known.place}. Omit "
@@ -139,7 +139,8 @@ def _files(
             blockers=(
                 f"the file sink writes to {location} on a remote file system, where Headgate "
                 "can't truncate `_spark_metadata` atomically. Without that, Spark drops the "
-                "output of reprocessed batches. Use new-checkpoint with --new-output",
+                "output of reprocessed batches. Use new-checkpoint with --new-output "
+                "--output-path FOLDER",
             )
         )
     if found is None:
@@ -170,8 +171,9 @@ def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     """Return the blocker of a table that drops numbers whichever query writes them."""
     return (
         f"the {sink.title}{f' {location}' if location else ''} has already recorded {again}, and "
-        "silently drops repeated batch numbers, whatever the query id. Restore the table to its "
-        f"version before {again}, or write to another table"
+        "silently drops repeated batch numbers, also of a query with a new id. Let the query write "
+        "to another table, and use new-checkpoint or from-point with --new-output --output-path "
+        "FOLDER (the folder of this table)"
     )
 
 
@@ -181,13 +183,16 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
         return SinkPlan(
             blockers=(
                 f"{table} has recorded the query's id and last batch number, and silently drops "
-                f"{again} on reprocessing. Restore the table to its version before "
-                f"{again}. Or pass --new-query-id: the table then gets the rows of {again} "
-                "twice",
+                f"{again} on reprocessing. Pass --new-query-id: the table then gets the rows of "
+                f"{again} a second time. To avoid duplicates, first stop the query and "
+                f"restore the table to its version before {again}",
             )
         )
     return SinkPlan(
-        risks=(f"{table} gets the rows of {again} a second time, unless it merges them by key",),
+        risks=(
+            f"{table} gets the rows of {again} a second time. To avoid duplicates, first stop the "
+            f"query and restore the table to its version before {again}",
+        ),
         new_query_id=True,
     )
 

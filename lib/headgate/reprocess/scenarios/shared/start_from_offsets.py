@@ -192,9 +192,9 @@ def _blockers(
     if not wish.new_output:
         blockers += common.skipped_batches(
             request.version,
-            "A new checkpoint starts at batch 0, so the new version's results would be silently "
-            "dropped. Let the new version write to another folder, and pass --new-output "
-            "--output-path FOLDER",
+            "A query with a new checkpoint starts at batch 0, so its results would be silently "
+            "dropped. Let the query write to another folder, and pass --new-output --output-path "
+            "FOLDER",
         )
     return blockers
 
@@ -242,10 +242,10 @@ def _risks(
     if skipped := sum(counted["skipped"].values()):
         spans = name_list(counted["never_read"])
         risks.append(f"{request.pipeline.name} skips {as_records(skipped)}: {spans}")
-    if position.begun is not None:
+    if position.begun is not None and not wish.new_output and _is_repeated(begun):
         risks.append(
-            f"batch {position.begun} is uncommitted: its input is reprocessed, and the sink gets "
-            "duplicates of rows that it already has"
+            f"batch {position.begun} is uncommitted, and its input is reprocessed: if the sink "
+            "already has rows of this batch, it gets these rows a second time"
         )
     if begun.ways and not request.inspector.kafka.has_cluster():
         risks.append(
@@ -253,6 +253,11 @@ def _risks(
             "exist. Set `bootstrap_servers` under [kafka]"
         )
     return [*risks, *_sink_risks(request.version, wish), *new_output.output_risks(request)]
+
+
+def _is_repeated(begun: Begun) -> bool:
+    """Whether anything after the last committed batch is read, as far as is known."""
+    return not begun.ways or any(way.was is None or way.to <= way.was for way in begun.ways)
 
 
 def _moves(wish: StartRequest, part: TopicPart) -> bool:
