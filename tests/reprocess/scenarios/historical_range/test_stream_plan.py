@@ -208,16 +208,17 @@ def test_a_rate_limit_is_kept_by_small_batches_of_a_stream():
     arguments = step.job().arguments
     assert arguments[arguments.index("--rate") + 1] == "20"
     assert any(
-        "a batch of 100 records starts 5.0 s after the previous batch" in r for r in made.risks
+        "batch of 100 records starts at least 5.0 s after the previous batch" in r
+        for r in made.risks
     )
     # Its offsets are ranges that are read, no moves.
     assert step.offsets and not made.moves()
     assert f"  + {step.describe()}" in list(plan_lines(made))
     records = made.impact["total"]
-    assert f"with this rate limit, the run takes at least {records / 20:.0f} s" in made.risks
+    assert f"with this rate limit, the run takes at least {records / 20:g} s" in made.risks
     own = plan(version(HOURLY), rate=20, max_records=30, **{"as": "stream"})
     assert own.steps[0].stream["max_records"] == 30
-    assert any("a batch of 30 records starts 1.5 s after" in r for r in own.risks)
+    assert any("each batch of 30 records starts at least 1.5 s after" in r for r in own.risks)
     query = plan(version(HOURLY, maxOffsetsPerTrigger="7"), rate=20, **{"as": "stream"})
     assert query.steps[0].stream["max_records"] == 7
 
@@ -291,7 +292,7 @@ def test_a_time_made_of_the_event_time_limits_no_input(mode):
     assert (step.input_start, step.input_until, step.result_time) == (None, None, "local")
     assert any("local of a result isn't at, the event time of its records" in r for r in made.risks)
     assert any("the result is exact" in r or "the input is complete" in r for r in made.risks)
-    open_ones = [r for r in made.risks if "don't close are missing" in r]
+    open_ones = [r for r in made.risks if "may not close the last windows" in r]
     assert len(open_ones) == (mode == "stream")
 
 
@@ -314,3 +315,32 @@ def test_event_times_beyond_our_calendar_are_told_not_raised():
     far = replace(TIMES, slices=(replace(part(0, 0, 1), first=1 << 60, last=1 << 61),))
     made = plan(version(HOURLY), times=far)
     assert any("9999-12-31" in b for b in made.blockers)
+
+
+@pytest.mark.parametrize("to", [{"to": "jdbc:shop.totals"}, {"to": "kafka:t", "append": True}])
+def test_a_stream_into_a_table_says_what_to_do_instead(to):
+    """`--as batch` is no way out for a query whose results a batch doesn't give."""
+    option = "--append" if "append" in to else "--to"
+    (blocker,) = plan(version(HOURLY), keys=["city"], **{"as": "stream"}, **to).blockers
+    assert blocker.startswith(f"{option}: the run processes the records as a stream, and")
+    assert blocker.endswith("with --to, or use --as batch")
+    found = plan(version(GROUPS), keys=["city"], warm_up="1h", **to).blockers
+    assert found[-1].startswith(
+        f"{option}: the run processes the records as a stream, because mapGroupsWithState can't"
+    )
+    assert "--as batch" not in found[-1]
+
+
+def test_offsets_without_records_are_not_blamed_on_event_times():
+    scan = ["orders:0:0-0", "orders:1:0-0"]
+    (blocker,) = plan(version(HOURLY), times=replace(TIMES, slices=()), scan=scan).blockers
+    assert blocker.startswith("no record has an event time from 2026-04-02T00:00:00.000Z to")
+    assert "The offsets of --scan have no records. Omit the option, or change" in blocker
+
+
+def test_a_topic_that_the_version_does_not_show_is_no_pattern():
+    found = version(HOURLY)
+    unknown = replace(found, sources=(replace(found.sources[0], topics=()),))
+    assert plan(unknown).blockers[0].startswith("the stored version of p doesn't show the topics")
+    pattern = replace(found, sources=(replace(found.sources[0], pattern="o.*"),))
+    assert "p has a source with `subscribePattern`" in plan(pattern).blockers[0]

@@ -116,13 +116,14 @@ def _plan(
             said += [] if is_closed else [open_risk(found, wanted, mode.output_mode)]
         elif version.stateful:
             said.append(
-                "results of windows that the measured records don't close are missing or not final"
+                "the measured records may not close the last windows: results of open windows are "
+                "missing or not final"
             )
     records = {t: sum(end - begin for begin, end in parts.values()) for t, parts in offsets.items()}
     if not has_any:
         blockers.append(
             f"no record has an event time from {iso(wanted.input_start)} to "
-            f"{iso(wanted.input_until)}. {_measured(found)}"
+            f"{iso(wanted.input_until)}. {_measured(request, found)}"
         )
     what: dict[str, Any] = {
         "pipeline": pipeline.name,
@@ -300,8 +301,13 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
     return "the result is exact: Headgate measured the event times of all records of the topics"
 
 
-def _measured(found: EventTimes) -> str:
+def _measured(request: PlanRequest, found: EventTimes) -> str:
     times = [t for s in found.slices for t in (s.first, s.last) if t is not None]
+    if not any(s.begin < s.end for s in found.slices):
+        limits = [f"--{name}" for name in ("scan", "lateness") if name in request.options]
+        if not limits:
+            return "The inputs have no records"
+        return f"The offsets of {limits[0]} have no records. Omit the option, or change its value"
     if not times:
         return (
             f"No measured record has a value in {found.column}. Check withWatermark in the "
@@ -398,10 +404,10 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can records be?",
-            help="How far a record's event time can be behind the newest Kafka timestamp up to the "
-            "record in its partition, or ahead of its own one, such as 3d (default: unlimited). "
-            "Headgate reads each partition from the first Kafka timestamp at most this long before "
-            "the range to the first one that is at least this long after it.",
+            help="Largest difference, in either direction, between a record's event time and the "
+            "newest Kafka timestamp up to the record in its partition, such as 3d (default: "
+            "unlimited). Headgate then reads only records whose Kafka timestamps are at most this "
+            "long before or after the range.",
             metavar="DURATION",
         ),
         Option(

@@ -16,11 +16,15 @@ from headgate.reprocess.scenarios.historical_range.appended_records import (
 )
 from headgate.reprocess.scenarios.historical_range.table_target import into_table, table_blockers
 from headgate.reprocess.scenarios.shared.database_table import JDBC
-from headgate.reprocess.scenarios.shared.processed_records import target_blockers
+from headgate.reprocess.scenarios.shared.processed_records import (
+    other_in_batches,
+    target_blockers,
+)
 from headgate.reprocess.scenarios.shared.written_results import Target
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_into_topic import ProcessIntoTopic
 from headgate.reprocess.steps.outputs.process_records import ProcessRecords
+from headgate.text.numbers import name_list
 
 FORMATS = ("parquet", "json", "orc", "delta")
 _KAFKA = "kafka:"
@@ -30,12 +34,8 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list[str]:
     """Return why the results can't be written where they are asked for."""
     to = str(request.options["to"])
-    # No run of a stream into these has been compared with plain Python yet.
     if is_stream and (to.startswith(JDBC) or request.options.get("append")):
-        return [
-            "--to: a stream writes its results to a folder or a new topic. Pass one of these, or "
-            "--as batch"
-        ]
+        return [_of_stream(request, "--to" if to.startswith(JDBC) else "--append")]
     if to.startswith(JDBC):
         return table_blockers(request)
     if "keys" in request.options and not is_stream:
@@ -49,11 +49,7 @@ def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list
         return [f"--to: {name!r} isn't a topic name: use letters, digits, '.', '_' and '-'"]
     sink = request.version.sink if request.version else None
     if sink is None or sink.format != "kafka":
-        kind = sink.format if sink else None
-        found.append(
-            f"--to: {request.pipeline.name} writes to {kind or 'an unknown sink'}, so its "
-            "results can't go to a topic. Pass a folder"
-        )
+        found.append(_other_sink(request))
     if request.options.get("append"):
         found += append_blockers(request, name)
     elif request.inspector.kafka.shapes([name]):
@@ -64,6 +60,30 @@ def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list
         if option in request.options
     ]
     return found
+
+
+def _of_stream(request: PlanRequest, option: str) -> str:
+    """Refuse what no run of a stream has been compared with plain Python for."""
+    others = other_in_batches(request.version) if request.version else []
+    way = f", because {name_list(others)} can't be processed as a batch" if others else ""
+    else_ = "" if others else ", or use --as batch"
+    return (
+        f"{option}: the run processes the records as a stream{way}, and a stream writes its "
+        f"results to a folder or a new topic. Pass one of these with --to{else_}"
+    )
+
+
+def _other_sink(request: PlanRequest) -> str:
+    name, sink = request.pipeline.name, request.version.sink if request.version else None
+    if sink is None or sink.format is None:
+        return (
+            f"--to: no stored version shows the sink of {name}, so Headgate doesn't know whether "
+            "its results are Kafka records. Capture the query with its sink, or pass a folder"
+        )
+    return (
+        f"--to: {name} writes to sink {sink.format}, so its results can't go to a topic. Pass a "
+        "folder"
+    )
 
 
 def target_of(

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Source, Version
+from headgate.reprocess.conditions import no_entry_point
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.text.numbers import name_list
@@ -40,7 +41,7 @@ def source_blockers(request: PlanRequest) -> list[str]:
     pipeline, version = request.pipeline, request.version
     function = pipeline.entry_point
     if function is None:
-        return ["headgate.toml sets no `entry_point` for this pipeline: add it"]
+        return [no_entry_point(pipeline)]
     if version is None or not version.sources:
         return [
             f"no stored version shows the sources of {pipeline.name}. Run `headgate capture "
@@ -52,10 +53,16 @@ def source_blockers(request: PlanRequest) -> list[str]:
             f"{request.scenario} needs Kafka sources, but {pipeline.name} has sources of format "
             f"{name_list(others)}"
         ]
-    if any(s.pattern or not s.topics or _is_assigned(s) for s in version.sources):
+    if any(s.pattern or _is_assigned(s) for s in version.sources):
         return [
             f"{pipeline.name} has a source with `subscribePattern` or `assign`. {request.scenario} "
-            "needs sources with `subscribe`"
+            "needs sources with `subscribe`: change the source in the code and capture the query "
+            "again, or use from-point"
+        ]
+    if not all(s.topics for s in version.sources):
+        return [
+            f"the stored version of {pipeline.name} doesn't show the topics of a source. Run "
+            f"`headgate capture {function} --pipeline {pipeline.name}`"
         ]
     return []
 

@@ -10,7 +10,7 @@ from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.scenarios.shared.common import at_least
 from headgate.reprocess.scenarios.shared.processed_records import other_in_batches, unknown_state
-from headgate.text.numbers import name_list
+from headgate.text.numbers import duration, name_list
 
 BATCH, STREAM = "batch", "stream"
 # A batch of a stream must fit the state store's memory and be worth its commit.
@@ -29,7 +29,7 @@ AS = Option(
 )
 MAX_RECORDS = Option(
     name="max-records",
-    ask="At most how many records per micro-batch (only as a stream)?",
+    ask="At most how many records should a batch of the stream have?",
     help="Maximum number of records in a batch of the stream. Default: `maxOffsetsPerTrigger` of "
     f"the query, but with --rate at most {_RATE_SECONDS} seconds' worth of records. Without both: "
     f"{_AT_MOST}.",
@@ -92,9 +92,9 @@ class ProcessingMode:
 def rate_risk(rate: int, at_most: int) -> str:
     """Say how a stream keeps the limit."""
     return (
-        f"the run reads at most {rate} records/s on average: a batch of {at_most} records starts "
-        f"{at_most / rate:.1f} s after the previous batch. Within a batch, Spark reads without a "
-        "limit"
+        f"the run reads at most {rate} records/s on average: each batch of {at_most} records "
+        f"starts at least {at_most / rate:.1f} s after the previous batch. Within a batch, Spark "
+        "reads without a limit"
     )
 
 
@@ -103,7 +103,8 @@ def least_seconds(request: PlanRequest, records: int) -> list[str]:
     rate = at_least(request.options, "rate", 1, None)
     if not rate or not records:
         return []
-    return [f"with this rate limit, the run takes at least {records / rate:.0f} s"]
+    least = duration(max(records * 1000 // rate, 1000))
+    return [f"with this rate limit, the run takes at least {least}"]
 
 
 def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> ProcessingMode:
