@@ -77,9 +77,9 @@ def test_a_recreated_topic_starts_anew_in_all_its_partitions():
         ("orders", 3): (0, 0),
     }
     said = " ".join(plan.risks)
-    assert "also resets orders[1], although these offsets are in range" in said
+    assert "also resets orders[1], although the offsets there are in range" in said
     assert "keep their offsets: other[0]" in said
-    assert "if q has already read records of the recreated orders" in said
+    assert "if q has already read records of the recreated topic orders" in said
     told = " ".join([*plan.risks, *plan.outputs.run])
     assert "get duplicates" not in told and "no committed offset" not in told
     assert "processes all records of the recreated topic" in told

@@ -87,10 +87,12 @@ def _recreated(request: PlanRequest, plan: Plan, astray: _Astray) -> Plan:
     within = moved - astray.below.keys() - astray.beyond.keys()
     if not within:
         return plan
+    verb = "was" if len(astray.topics) == 1 else "were"
     risk = (
-        f"--beyond={BEGINNING} means that {name_list(astray.topics)} was recreated. So the run "
-        f"also resets {_named(within)}, although these offsets are in range. If the topic "
-        f"wasn't recreated, {request.pipeline.name} processes records there a second time"
+        f"--beyond={BEGINNING} means that {name_list(astray.topics)} {verb} recreated. So the run "
+        f"also resets {_named(within)}, although the offsets there are in range. If only records "
+        f"were lost, {request.pipeline.name} processes records of {_named(within)} a second time. "
+        "In that case, use --beyond=end"
     )
     return replace(plan, risks=(*plan.risks, risk))
 

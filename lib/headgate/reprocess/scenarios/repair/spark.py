@@ -256,10 +256,11 @@ def _risks(pipeline: Pipeline, looked: CheckpointCheck) -> list[str]:
     risks = [issue.risk for issue in looked.issues if issue.risk]
     if not pipeline.entry_point:
         risks.append(
-            f"{pipeline.name} has no entry_point, so no rehearsal verifies the repaired "
-            "checkpoint before the swap"
+            f"headgate.toml sets no `entry_point` for {pipeline.name}, so the run doesn't start "
+            "the query on the repaired copy before the swap. To verify the copy first, add "
+            "`entry_point`"
         )
-    risks.append("an undo restores the broken checkpoint: the query will not start from it")
+    risks.append("an undo restores the broken checkpoint: the query may fail again")
     return risks
 
 

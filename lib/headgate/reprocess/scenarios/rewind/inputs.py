@@ -13,7 +13,7 @@ from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.text.numbers import as_records, plural
+from headgate.text.numbers import as_records, duration, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,9 @@ def _kept(topics: Mapping[str, Topic]) -> Iterator[str]:
                 "each key may be left"
             )
         elif topic.retention_ms is not None and topic.retention_ms >= 0:
-            hours = topic.retention_ms / 3_600_000
             yield (
-                f"{name} keeps records for {hours:g} h. Records that expire before the query "
-                "reads them are lost"
+                f"{name} keeps records for {duration(topic.retention_ms)}. Records that expire "
+                "before the query reads them are lost"
             )
 
 
@@ -130,6 +129,6 @@ def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -
     if not batch.watermark_ms or not last or last <= batch.watermark_ms:
         return None
     return (
-        "the watermark is rewound, too. Batch boundaries change, so records that were too late "
-        "before may now be on time, and change results"
+        "the watermark is rewound, too. Batch boundaries can change, so records that Spark "
+        "dropped as late may now be on time, and change results"
     )

@@ -166,7 +166,7 @@ def blockers(
             f"restore point {point.id} is from query {point.query_id}, but the file sink's log "
             f"(`_spark_metadata`) has batches of query {checkpoint.query_id}. Spark skips batch "
             "numbers that are in this log, so output would be lost without an error. Use "
-            "from-point with --new-output"
+            "from-point with --new-output --output-path FOLDER"
         )
 
 

@@ -212,12 +212,19 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     blockers = [*common.must_be_stopped(request.pipeline, request.inspector)]
     blockers += common.shared_checkpoint(request.pipeline, request.inspector)
     if batch.number == at.last_offset_batch and _is_same_query(found):
-        blockers.append(f"batch {batch.number} is the last batch, so there is nothing to rewind")
+        blockers.append(
+            f"batch {batch.number} is the last batch, so there is nothing to rewind. Choose an "
+            "earlier batch"
+        )
     if at.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
     elif at.fixed:
         blockers.append(f"Headgate can't replace checkpoint {at.location}: {at.fixed}")
-    blockers += [f"can't rewind to batch {batch.number}: {m}" for m in found.rewind.missing]
+    if missing := found.rewind.missing:
+        blockers.append(
+            f"can't rewind to batch {batch.number}: {'; '.join(missing)}. Choose another batch or "
+            "a restore point"
+        )
     if lost := found.rewind.lost_inputs:
         blockers.append(
             f"{len(lost)} of {found.rewind.input_files} input files of later batches no longer "
@@ -290,7 +297,8 @@ OPTIONS = (
     Option(
         name="sink",
         ask="What does the query write to?",
-        help="Sink of the query. Needed only if no stored version shows it.",
+        help="Sink of the query; `other` is any sink that writes a repeated batch again. Needed "
+        "only if no stored version shows the sink.",
         kind=Kind.CHOICE,
         choices=SINKS,
     ),
