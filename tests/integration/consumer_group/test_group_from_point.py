@@ -96,7 +96,9 @@ def test_what_kafkas_tools_accept_is_refused(team, groups, minutes):
     _, typo = team.plan(
         "minutes", "--to-earliest", "--topic=minuets", scenario="from-point", code=3
     )
-    assert typo["blockers"] == ["topic minuets does not exist: check the name of the topic"]
+    assert typo["blockers"] == [
+        "topic minuets does not exist. Check its name, or recreate the topic if it was deleted"
+    ]
     wrong = team.run("plan", "from-point", "minutes", "--to-datetime=yesterday", code=2)
     assert "expected a time such as" in wrong["error"]
     assert groups.committed(group) == before

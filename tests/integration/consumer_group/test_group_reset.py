@@ -83,7 +83,9 @@ def test_a_missing_topic_is_refused(team, groups, billing, unique):
     )
     before = groups.committed(group)
     file, plan = team.plan("billing", code=3)
-    assert plan["blockers"] == [f"topic {missing} does not exist: check the name of the topic"]
+    assert plan["blockers"] == [
+        f"topic {missing} does not exist. Check its name, or recreate the topic if it was deleted"
+    ]
     team.run("apply", str(file), code=3)
     assert groups.committed(group) == before
 

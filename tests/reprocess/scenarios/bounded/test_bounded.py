@@ -206,7 +206,7 @@ def test_a_topic_that_the_topology_does_not_name_is_no_input():
     version = application(StreamsSource(processor="s", topics=("orders",)))
     plan = build_plan("bounded", "p", world, version=version)
     assert plan.impact["to_read"] == {"orders": 70}
-    assert any("of old, but the topology doesn't list" in risk for risk in plan.risks)
+    assert any("of old, but the topology doesn't have" in risk for risk in plan.risks)
 
 
 def blockers(world, **options):

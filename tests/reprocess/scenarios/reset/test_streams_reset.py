@@ -65,11 +65,10 @@ def test_what_moves_by_itself_makes_it_no_other_plan():
     inspector.known = {APP: group(**{"in": 9, "shop_g_repartition": 8})}
     assert drift(before, scratch(inspector)) == ()
     inspector.names = (*TOPICS, "shop-new-changelog")
-    assert (
-        scratch(inspector)
-        .blockers[0]
-        .startswith("no evidence that shop-new-changelog belongs to shop")
-    )
+    blocker = scratch(inspector).blockers[0]
+    assert blocker.startswith("no evidence that shop-new-changelog belongs to shop")
+    # The topology is known, and lacks the topic: to register it again would change nothing.
+    assert "evidence` in headgate.toml" not in blocker and "--keep-internal" in blocker
 
 
 def test_a_topic_that_it_writes_and_reads_is_skipped():
@@ -165,6 +164,8 @@ def test_the_output_is_not_reset_with_a_pattern_of_java(pattern):
     assert list(step(plan, "reset_offsets")["topics"]) == ["in"]
     unclear = [r for r in plan.risks if "shop reads topics by" in r]
     assert bool(unclear) is ("IsLatin" in pattern)
+    # Only `headgate reset` has --input-topics.
+    assert all("add it to `topics` in headgate.toml" in r for r in unclear)
 
 
 @pytest.mark.parametrize(

@@ -127,5 +127,5 @@ def test_wrong_words_and_unknown_names_are_told(stuck):
         with pytest.raises(ScenarioError, match="expected TOPIC:PARTITION:OFFSET"):
             plan_of(here, wrong)
     assert plan_of(here, "nowhere:0:1").blockers == (
-        "topic nowhere does not exist: check the name of the topic",
+        "topic nowhere does not exist. Check its name, or recreate the topic if it was deleted",
     )

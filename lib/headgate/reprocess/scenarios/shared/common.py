@@ -15,7 +15,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
 from headgate.reprocess.steps.process.stop_start import StopPipeline, stop_with
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import duration, name_list, plural
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ def command_facts(pipeline: Pipeline) -> dict[str, str | None]:
 def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
     """Refuse topics that are not there, and those whose id or log could not be read."""
     missing = [
-        f"topic {name} does not exist: check the name of the topic"
+        f"topic {name} does not exist. Check its name, or recreate the topic if it was deleted"
         for name in sorted(wanted - topics.keys())
     ]
     nameless = [
@@ -136,10 +136,9 @@ def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) 
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             risks.append(f"{name} is compacted: only the last record of each key is reprocessed")
         if topic.retention_ms is not None and topic.retention_ms >= 0 and not gone:
-            hours = topic.retention_ms / 3_600_000
             risks.append(
-                f"{name} keeps records for {hours:g} h. Records that expire before they are read "
-                "are lost"
+                f"{name} keeps records for {duration(topic.retention_ms)}. Records that expire "
+                "before they are read are lost"
             )
     return risks
 

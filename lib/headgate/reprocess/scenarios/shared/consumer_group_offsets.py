@@ -94,9 +94,9 @@ def _topic_risks(pipeline: Pipeline, wish: OffsetsRequest, read: frozenset[str])
     """Name topics that were chosen, and that nothing shows the pipeline to read."""
     if other := set(wish.topics) - read:
         yield (
-            f"Headgate has no evidence that {pipeline.name} reads {name_list(other)}, but commits "
-            f"offsets there. If {pipeline.name} doesn't read a topic, leave out the topic. Else "
-            "add the topic to `topics` in headgate.toml"
+            f"Headgate has no evidence that {pipeline.name} reads {name_list(other)}, but the run "
+            f"commits offsets there. If {pipeline.name} doesn't read a topic, omit the topic. "
+            "Otherwise, add the topic to `topics` in headgate.toml"
         )
 
 
@@ -212,8 +212,9 @@ def move_risks(
         )
     if twice := {topic for topic, _ in (*back, *first) if topic in recreated}:
         risks.append(
-            f"if {pipeline.name} has already read records of the recreated {name_list(twice)}, it "
-            "processes these records a second time"
+            f"if {pipeline.name} has already read records of the recreated "
+            f"{'topic' if len(twice) == 1 else 'topics'} {name_list(twice)}, it processes these "
+            "records a second time"
         )
     is_again = any(topic not in recreated for topic, _ in back)
     if is_again and not request.has_new_outputs:
@@ -256,11 +257,7 @@ def _blockers(
     is_app = request.pipeline.engine is Engine.KAFKA_STREAMS
     types = (*_TYPES, GroupType.STREAMS) if is_app else _TYPES
     if group.type not in types and group.state != "dead":
-        return [
-            *blockers,
-            f"group {group.id} is of type {group.type}, not a consumer group: "
-            "check `engine` and `group` in headgate.toml",
-        ]
+        return [*blockers, _other_type(group)]
     if not group.is_inactive and (request.pipeline.commands.stop is None or group.state == "dead"):
         blockers.append(active_reason(request.inspector, group.id))
     if not wanted:
@@ -269,3 +266,15 @@ def _blockers(
             "`topics` for this pipeline. Add the input topics as `topics`"
         )
     return blockers + [r for r in found.blockers if r not in blockers]
+
+
+def _other_type(group: Group) -> str:
+    if group.type is GroupType.UNKNOWN:
+        return (
+            f"the brokers report no type for group {group.id}, so Headgate can't verify that it is "
+            "a consumer group: check Headgate's ACLs on this group (operation Describe)"
+        )
+    return (
+        f"group {group.id} is of type {group.type}, not a consumer group: check `engine` and "
+        "`group` in headgate.toml"
+    )

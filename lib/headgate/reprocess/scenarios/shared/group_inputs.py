@@ -53,8 +53,8 @@ def other_topic_blockers(
     taken = {topic for m in group.members or () for topic, _ in m.assignment}
     if found := [t for t in other_topics(pipeline, group, inputs) if t in taken]:
         yield (
-            f"members of group {group.id} read {name_list(found)}, but {_said_by(pipeline)} "
-            f"doesn't list these topics. Add them to `topics` of {pipeline.name} in headgate.toml"
+            f"members of group {group.id} read {name_list(found)}, but {_said_by(pipeline)} these "
+            f"topics. Add them to `topics` of {pipeline.name} in headgate.toml"
         )
 
 
@@ -63,15 +63,17 @@ def other_topic_risks(pipeline: Pipeline, group: Group, inputs: Collection[str])
     if found := other_topics(pipeline, group, inputs):
         yield (
             f"group {group.id} has committed offsets of {name_list(found)}, but "
-            f"{_said_by(pipeline)} doesn't list these topics. The run ignores them and their "
-            f"unread records. If {pipeline.name} reads them, add them to `topics` in headgate.toml"
+            f"{_said_by(pipeline)} these topics. The run ignores these topics and their unread "
+            f"records. If {pipeline.name} reads them, add them to `topics` in headgate.toml"
         )
 
 
 def _said_by(pipeline: Pipeline) -> str:
     if pipeline.engine is not Engine.KAFKA_STREAMS:
-        return "`topics` in headgate.toml"
-    return "the topology" if not pipeline.topics else "the topology, or `topics` in headgate.toml,"
+        return "`topics` in headgate.toml doesn't list"
+    if not pipeline.topics:
+        return "the topology doesn't have"
+    return "neither the topology nor `topics` in headgate.toml has"
 
 
 def _committed(group: Group) -> set[str]:

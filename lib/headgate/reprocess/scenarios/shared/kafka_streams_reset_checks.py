@@ -66,11 +66,24 @@ def _of_topics(seen: ResetFacts) -> Iterator[str]:
     for topic in seen.inputs:
         own = seen.internals.get(topic)
         if own is not None:
-            yield f"{topic} is an internal topic of {seen.application}, not an input: {own.why}"
+            yield (
+                f"{topic} is an internal topic of {seen.application}, not an input: {own.why}. "
+                f"{_without(seen)}"
+            )
         elif topic in seen.known and seen.topology.is_told and not seen.topology.reads(topic):
             inputs = name_list(seen.topology.sources)
             reads = f"reads {inputs}" if inputs else "lists no input topic by name"
-            yield f"{seen.application} does not read {topic}: its topology {reads}"
+            reason = f"{seen.application} does not read {topic}: its topology {reads}"
+            yield f"{reason}. {_without(seen)}"
+
+
+def _without(seen: ResetFacts) -> str:
+    """Say where a topic that isn't an input was named."""
+    if seen.wish.inputs is None:
+        return "Remove the topic from `topics` in headgate.toml, or capture the current topology"
+    if seen.wish.target is not None and seen.wish.target.place is TargetKind.LISTED:
+        return "Remove the topic from the list of offsets"
+    return "Remove the topic from --input-topics"
 
 
 def _of_named(seen: ResetFacts) -> Iterator[str]:
@@ -119,13 +132,19 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
                 "Remove the topic from the option"
             )
         elif one.claim is Claim.UNPROVEN and wanted is None:
-            way = f"{_topology(seen)}, or keep all internal topics with --keep-internal"
-            if seen.wish.repartitions_inputs:
-                way = "Register the pipeline that owns the topic"
             yield (
-                f"no evidence that {topic} belongs to {seen.application}: {one.why}. {way}, or "
-                "pass the topics to delete with --internal-topics"
+                f"no evidence that {topic} belongs to {seen.application}: {one.why}. "
+                f"{_way(seen)}, or pass the topics to delete with --internal-topics"
             )
+
+
+def _way(seen: ResetFacts) -> str:
+    """Say what decides whose a topic is; a topology that lacks the topic doesn't."""
+    if seen.wish.repartitions_inputs:
+        return "Register the pipeline that owns the topic"
+    if seen.topology.is_told:
+        return "Keep all internal topics with --keep-internal"
+    return f"{_topology(seen)}, keep all internal topics with --keep-internal"
 
 
 def _topology(seen: ResetFacts) -> str:
@@ -187,14 +206,21 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     if unclear := seen.topology.unclear:
         yield (
             f"{seen.application} reads topics by {name_list(unclear)}. Headgate can't evaluate "
-            "this Java syntax, so it knows these topics only by committed offsets. Pass "
-            "--input-topics if a topic is missing, or isn't an input"
+            "this Java syntax, so it knows these topics only by committed offsets. "
+            f"{_missing(seen)}"
         )
     if not seen.topology.is_told:
         yield (
             "the topology is unknown. Headgate finds the application's topics only by committed "
             f"offsets and names, and may miss topics. {_topology(seen)}"
         )
+
+
+def _missing(seen: ResetFacts) -> str:
+    """Say where to name an input that Headgate misses."""
+    if seen.request.scenario == RESET:
+        return "Pass --input-topics if a topic is missing, or isn't an input"
+    return "If an input is missing, add it to `topics` in headgate.toml"
 
 
 def _of_state(seen: ResetFacts) -> Iterator[str]:

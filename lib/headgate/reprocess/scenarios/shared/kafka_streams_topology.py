@@ -68,12 +68,13 @@ def topology_options(version: Version, application: str) -> dict[str, list[str]]
     facts = version.streams
     if facts is None or not facts.described:
         raise EvidenceError(
-            "--topology: the evidence has no description of a Kafka Streams topology"
+            "--topology: the evidence has no description of a Kafka Streams topology. Pass the "
+            "output of Topology#describe()"
         )
     if facts.application_id not in (None, application):
         raise EvidenceError(
             f"--topology: the evidence describes application {facts.application_id}, not "
-            f"{application}"
+            f"{application}. Pass the topology of {application}, or correct --application-id"
         )
     told = _described(facts, application, GIVEN)
     return {
