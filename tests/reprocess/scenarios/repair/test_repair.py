@@ -64,7 +64,7 @@ def test_the_plan_says_what_is_wrong_and_what_goes(broken):
     assert plan.impact["uncounted"] == ["batch 5"]
     assert any("A removed batch is reprocessed" in text for text in plan.outputs.run)
     assert "No record is reprocessed or skipped." not in plan.outputs.run
-    assert any("no entry_point" in risk for risk in plan.risks)
+    assert any("sets no `entry_point` for q" in risk for risk in plan.risks)
     assert load_plan(dump_plan(plan), source="the file").hash == plan.hash
 
 
@@ -185,7 +185,9 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
     shutil.move(store, here.folder / "elsewhere")
     store.mkdir()
     (said, *_) = repair_of(here).blockers
-    assert said.startswith(f"can't be repaired: state/0/1 lacks file of version {last + 1},")
+    assert said.startswith(
+        f"Headgate can't repair this fault: state/0/1 lacks file of version {last + 1},"
+    )
     assert said.endswith("Use `headgate plan from-scratch q`")
     # Where only the newest file is gone, an older batch is whole.
     for file in (here.folder / "elsewhere").iterdir():
@@ -206,7 +208,8 @@ def test_a_checkpoint_without_state_is_sound_only_where_somebody_told_so(recorde
     version = Version(engine=Engine.SPARK, stateful=(operator,))
     (said, *_) = build_plan("repair", "q", here.applier(), version=version).blockers
     assert said.startswith(
-        "can't be repaired: folder `state` is missing, but the stored version has state"
+        "Headgate can't repair this fault: folder `state` is missing, but the stored version has "
+        "state"
     )
 
 

@@ -131,18 +131,20 @@ def test_a_delta_table_is_known_by_the_stored_version():
 
 
 @pytest.mark.parametrize(
-    ("sink", "said"),
+    ("sink", "said", "way"),
     [
-        (Sink(format="delta", target="/t"), "q writes to sink delta, but --outputs=empty and"),
-        (Sink(format="foreachBatch"), "the outputs of q are unknown: pass its output topics"),
-        (None, "the outputs of q are unknown: pass its output topics"),
+        (Sink(format="delta", target="/t"), "q writes to sink delta, but", "--outputs=keep"),
+        # A kept table would drop the results: batch numbers begin at 0 again.
+        (Sink(format="hudi", target="/t"), "q writes to sink hudi, but", "--output-path FOLDER"),
+        (Sink(format="foreachBatch"), "the outputs of q are unknown: pass its output", "its sink"),
+        (None, "the outputs of q are unknown: pass its output topics", "its sink"),
     ],
 )
-def test_the_rows_of_a_table_are_no_unknown_topics(sink, said):
+def test_the_rows_of_a_table_are_no_unknown_topics(sink, said, way):
     pipeline = Pipeline(name="q", engine=Engine.SPARK)
     version = Version(engine=Engine.SPARK, sink=sink)
     asked = PlanRequest(scenario="from-scratch", pipeline=pipeline, inspector=None, version=version)
-    assert _unknown(asked).startswith(said)
+    assert _unknown(asked).startswith(said) and _unknown(asked).endswith(way)
 
 
 def test_an_uncommitted_batch_that_the_query_skips_is_not_reprocessed():

@@ -51,7 +51,8 @@ def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -
 def _unknown(position: QueryPosition, only: Mapping[str, list[int]]) -> list[str]:
     known = {topic for source in position.sources for topic in source.offsets}
     return [
-        f"the query doesn't read topic {topic}: remove it from the offsets or from --topic"
+        f"the query doesn't read topic {topic}. Remove the topic from the offsets, from --topic, "
+        "or from `topics` in headgate.toml"
         for topic in sorted(only.keys() - known)
     ]
 

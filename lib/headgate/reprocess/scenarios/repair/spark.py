@@ -187,7 +187,7 @@ def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointChe
 
 def _beyond(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str:
     way = _way(request, found, issue)
-    parts = [f"can't be repaired: {issue.what.rstrip('.')}"]
+    parts = [f"Headgate can't repair this fault: {issue.what.rstrip('.')}"]
     if issue.instead is not None:
         parts.append(issue.instead)
     if way is not None:

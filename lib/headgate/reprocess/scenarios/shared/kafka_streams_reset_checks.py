@@ -37,13 +37,13 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
         hint = f". Similar ids: {', '.join(near)}" if near else ""
         yield (
             f"group {group.id} not found: no application has this id, or the group's offsets have "
-            f"expired. Check the application id{hint}"
+            f"expired. {_id_of(seen)}{hint}"
         )
         return
     if group.type not in _TYPES:
         yield (
             f"group {group.id} is of type {group.type}, so it isn't a Kafka Streams application. "
-            "Check the application id"
+            f"{_id_of(seen)}"
         )
         return
     if seen.wish.force and group.type is not GroupType.CLASSIC:
@@ -55,6 +55,12 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
         classic = group.type is GroupType.CLASSIC and bool(group.members)
         hint = " (--force removes members that a killed process left)" if classic else ""
         yield active_reason(seen.request.inspector, group.id) + hint
+
+
+def _id_of(seen: ResetFacts) -> str:
+    """Say where the application id is set."""
+    is_reset = seen.request.scenario == RESET
+    return f"Check {'--application-id' if is_reset else '`group` in headgate.toml'}"
 
 
 def _of_topics(seen: ResetFacts) -> Iterator[str]:

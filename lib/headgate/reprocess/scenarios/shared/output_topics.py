@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlparse
 
 from headgate.model.cluster import Topic
 from headgate.model.kafka_streams import StreamsApplication
+from headgate.model.sinks import BatchIds
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
@@ -278,9 +279,12 @@ def _unknown(request: PlanRequest) -> str:
     """Say why no output is known; of a table, a run can neither empty nor replace the rows."""
     name, sink = request.pipeline.name, request.version.sink if request.version else None
     if sink is not None and sink.format not in (None, "kafka") and not sink.traits.calls_function:
+        way = "--outputs=keep"
+        if sink.traits.batch_ids is BatchIds.DROPS:
+            way = "from-point with --to-earliest --new-output --output-path FOLDER"
         return (
             f"{name} writes to sink {sink.format}, but --outputs=empty and --outputs=new are only "
-            "for Kafka topics and the folder of a file sink. Use --outputs=keep"
+            f"for Kafka topics and the folder of a file sink. Use {way}"
         )
     return (
         f"the outputs of {name} are unknown: pass its output topics with --output-topics, or "

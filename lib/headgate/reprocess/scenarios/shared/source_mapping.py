@@ -45,8 +45,8 @@ def matched_takes(
     if not new:
         same = tuple(Take(name=s.name, of=(s.name,)) for s in position.sources)
         risk = (
-            "the new version's sources are unknown: no stored version has them. Headgate assumes "
-            "the same sources in the same order. If they differ, use new-checkpoint with "
+            "no stored version shows the query's sources. Headgate assumes that they are those of "
+            "the old checkpoint, in the same order. If they differ, use new-checkpoint with "
             "--source NEW=OLD"
         )
         return _ordered(same), [], [risk]
@@ -72,7 +72,9 @@ def matched_takes(
     risks += _left_over(takes, position)
     begun = [n for n in new if n not in {t.name for t in takes}] if not blockers else []
     risks += [
-        f"source {n} is new: its own options decide where Spark starts to read" for n in begun
+        f"source {n} of the new version continues no old source: its options, such as "
+        "startingOffsets, decide where Spark starts to read"
+        for n in begun
     ]
     return _ordered(takes), blockers, risks
 
