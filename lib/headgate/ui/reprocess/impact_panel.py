@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from headgate.reprocess.deleted_records import EARLIEST_OFFSETS
 from headgate.reprocess.impact import MEASURED, not_undoable, uncounted
 from headgate.reprocess.plan import UNDO, Plan
 from headgate.text.numbers import NONE, as_records, count, duration, exact, size
@@ -28,7 +29,10 @@ from headgate.views.words.impact import (
 )
 
 _SHOWN = frozenset(
-    {"records", "total", "skipped", "to_read", "uncounted", "snapshot", *MEASURED, *LETTERS, CHAIN}
+    {
+        *("records", "total", "skipped", "to_read", "uncounted", "snapshot", EARLIEST_OFFSETS),
+        *(*MEASURED, *LETTERS, CHAIN),
+    }
 )
 
 

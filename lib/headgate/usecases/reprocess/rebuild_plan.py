@@ -10,6 +10,7 @@ from headgate.errors import HeadgateError, RefusedError, StalePlanError
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
+from headgate.reprocess.deleted_records import DELETED, DeletedRecords, deleted_records
 from headgate.reprocess.impact import measured
 from headgate.reprocess.plan import RESET, UNDO, Plan, changed, load_plan
 from headgate.reprocess.ports.inspector import Inspector
@@ -220,13 +221,21 @@ def approved_now(
     if not now.steps:
         # Nothing to compare with: the reason says more than that all preconditions are gone.
         raise RefusedError(_sentences(now.blockers))
-    if differences := drift(plan, now):
+    deleted = DeletedRecords()
+    if not (differences := drift(plan, now)):
+        deleted = deleted_records(plan, now, inspector)
+        differences = deleted.differences
+    if differences:
         raise StalePlanError("the plan is stale: " + "; ".join(differences))
     if not now.can_apply:
         raise RefusedError(_sentences(now.blockers))
     # What was measured for whoever decided stays with the run, and what they have approved.
-    approved = {APPROVED: counts} if (counts := approved_counts(plan)) else {}
-    return replace(now, impact={**measured(plan.impact), **now.impact, **approved})
+    kept = {APPROVED: approved_counts(plan), DELETED: deleted.counts}
+    return replace(
+        now,
+        impact={**measured(plan.impact), **now.impact, **{k: v for k, v in kept.items() if v}},
+        risks=(*now.risks, *deleted.risks),
+    )
 
 
 def _sentences(blockers: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Top
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine
+from headgate.reprocess.deleted_records import deleted_records
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
@@ -514,3 +515,71 @@ def test_a_query_without_offsets_gets_its_reason(name, said):
     with pytest.raises(ScenarioError) as error:
         scenario.resolved(from_query(name))
     assert said in str(error.value)
+
+
+def of_orders(begin, first=None, **topic):
+    """Two partitions of `orders`, the first of which begins at this offset."""
+    parts = (part(0, begin=begin, end=100), part(1, end=100))
+    known = {"orders": Topic(name="orders", id="o", partitions=parts, **topic)}
+    inspector = PaperInspector(known=known, first=first or {("orders", 0): 50, ("orders", 1): 50})
+    inspector.groups["g"] = (at("orders", 0, 70), at("orders", 1, 70))
+    return inspector
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "later", "differences"),
+    [
+        ({"to_earliest": True}, {}, 20, "orders[0] was to start at offset 0"),
+        ({"to_earliest": True}, {}, 0, ""),
+        # Retention deletes records all the time.
+        ({"to_earliest": True}, {}, 4, ""),
+        ({"to_datetime": NOON}, {("orders", 0): 60}, 60, "orders[0] was to start at offset 50"),
+        # The record at the time is still there, or another partition is later.
+        ({"to_datetime": NOON}, {}, 50, ""),
+        ({"shift_by": "-60"}, {}, 11, "orders[0] was to start at offset 10"),
+        ({"shift_by": "-60"}, {}, 10, ""),
+    ],
+)
+def test_deleted_records_that_the_plan_starts_with_are_found(options, first, later, differences):
+    made = plan(of_orders(0), topic=["orders"], **options)
+    inspector = of_orders(later, {("orders", 0): 50, ("orders", 1): 50, **first})
+    now = plan(inspector, topic=["orders"], **options)
+    assert drift(made, now) == ()
+    said = "; ".join(deleted_records(made, now, inspector).differences)
+    assert (differences in said) if differences else said == ""
+    if differences:
+        assert f"but the earliest offset is now {later}" in said and "Kafka deleted up to" in said
+
+
+def test_a_pipeline_that_reads_on_isnt_a_deletion():
+    made = plan(of_orders(0), shift_by="-10", topic=["orders"])
+    later = of_orders(65)
+    later.groups["g"] = (at("orders", 0, 90), at("orders", 1, 90))
+    now = plan(later, shift_by="-10", topic=["orders"])
+    assert moves(now)["orders", 0] == (90, 80)
+    assert deleted_records(made, now, later).differences == ()
+
+
+def test_without_retention_no_deletion_is_tolerated():
+    forever = {"retention_ms": -1, "retention_bytes": -1}
+    made = plan(of_orders(0, **forever), to_earliest=True, topic=["orders"])
+    inspector = of_orders(1, **forever)
+    now = plan(inspector, to_earliest=True, topic=["orders"])
+    assert deleted_records(made, now, inspector).differences
+
+
+def test_tolerated_deletions_add_up_over_all_checks_since_the_approval():
+    made = plan(of_orders(0), to_earliest=True, topic=["orders"])
+    inspector = of_orders(6)
+    once = plan(inspector, to_earliest=True, topic=["orders"])
+    found = deleted_records(made, once, inspector)
+    assert found.differences == () and found.counts == {"orders": 6}
+    assert found.risks == (
+        "since the plan was made, Kafka deleted up to 6 records of orders. The run starts at the "
+        "earliest offset",
+    )
+    kept = replace(once, impact={**once.impact, "deleted_since_approval": found.counts})
+    again = of_orders(12)
+    now = plan(again, to_earliest=True, topic=["orders"])
+    assert deleted_records(once, now, again).differences == ()
+    assert deleted_records(kept, now, again).differences

@@ -13,6 +13,7 @@ from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
 from headgate.model.version import Engine, Sink, Source, Version
+from headgate.reprocess.deleted_records import deleted_records
 from headgate.reprocess.impact import UNKNOWN_INPUT
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
@@ -368,6 +369,17 @@ def test_offsets_move_by_themselves_within_what_was_approved():
     inspector = of_group(members=group(offsets=many), known={"orders": topic(end=1_000_000)})
     assert plan_of(inspector).hash == before.hash
     assert "would now be reprocessed" in drift(before, plan_of(inspector))[0]
+
+
+def test_a_query_without_offsets_in_its_steps_starts_later_if_kafka_deletes_records():
+    before, now = plan_of(of_spark()), plan_of(of_spark(known={"orders": topic(begin=6)}))
+    assert drift(before, now) == ()
+    found = deleted_records(before, now, of_spark(known={"orders": topic(begin=6)}))
+    assert found.differences == (
+        "Kafka deleted up to 12 records of orders that the plan starts with: orders[0] was to "
+        "start at offset 0, but the earliest offset is now 6; orders[1] was to start at offset 0, "
+        "but the earliest offset is now 6",
+    )
 
 
 def test_errors_of_the_command_line():

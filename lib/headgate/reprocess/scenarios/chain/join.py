@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.model.registered_pipelines import Effects
+from headgate.reprocess.deleted_records import EARLIEST_OFFSETS
 from headgate.reprocess.impact import again, uncounted
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan
@@ -148,6 +149,8 @@ def _impact(moves: tuple[Move, ...]) -> dict[str, Any]:
             for topic, count in impact.get(word, {}).items():
                 sums[topic] = sums.get(topic, 0) + count
         found[word] = sums
+    if earliest := {t: at for i in impacts for t, at in i.get(EARLIEST_OFFSETS, {}).items()}:
+        found[EARLIEST_OFFSETS] = earliest
     snapshots = [i["snapshot"] for i in impacts if "snapshot" in i]
     if snapshots:
         found["snapshot"] = {k: sum(s[k] for s in snapshots) for k in ("bytes", "copied")}

@@ -9,6 +9,7 @@ from typing import Any
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
+from headgate.reprocess.deleted_records import EARLIEST_OFFSETS, earliest_offsets
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.online_upgrade.group_checks import Pair, blockers_of, risks_of
@@ -92,6 +93,7 @@ def _plan(
         impact={
             "consumers": _consumers(inspector, pair),
             "lag": _lag(inputs, committed(inspector, old.group or "")),
+            **({EARLIEST_OFFSETS: earliest_offsets(inputs)} if pair.starts_earliest else {}),
         },
         risks=(
             *risks_of(request, pair, inputs),

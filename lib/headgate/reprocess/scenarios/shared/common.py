@@ -10,6 +10,7 @@ from headgate.model.cluster import Group, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
+from headgate.reprocess.deleted_records import EARLIEST_OFFSETS, earliest_offsets
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
@@ -146,7 +147,7 @@ def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) 
 def records_again(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> dict[str, Any]:
-    """Return how many records are read again: from each log's begin to the position so far."""
+    """Return how many records are read again, from where: each log's begin to the position."""
     counts = dict.fromkeys(sorted(topics), 0)
     to_read = dict.fromkeys(sorted(topics), 0)
     for name, topic in topics.items():
@@ -155,7 +156,12 @@ def records_again(
             at = positions.get((name, part.number), begin)
             counts[name] += max(min(at, part.end if part.end is not None else at) - begin, 0)
             to_read[name] += max((part.end or begin) - begin, 0)
-    return {"records": counts, "total": sum(counts.values()), "to_read": to_read}
+    return {
+        "records": counts,
+        "total": sum(counts.values()),
+        "to_read": to_read,
+        EARLIEST_OFFSETS: earliest_offsets(topics),
+    }
 
 
 def shared_checkpoint(pipeline: Pipeline, inspector: Inspector) -> list[str]:
