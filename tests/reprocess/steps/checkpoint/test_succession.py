@@ -145,6 +145,28 @@ def test_only_what_was_chosen_moves():
 
 
 @pytest.mark.parametrize(
+    "target",
+    [
+        Target(place=TargetKind.BEGINNING),
+        Target(place=TargetKind.TIME, at=50),
+        Target(place=TargetKind.END),
+        Target(place=TargetKind.SHIFT, by=-1),
+    ],
+)
+def test_files_keep_their_position_if_topics_are_chosen(target):
+    inspector = Paper(first={0: 4, 1: 4, 2: 4})
+    found = begin(TAKES, POSITION, target, inspector, {"orders": []})
+    assert found.blockers == [] and found.files == 0
+    assert files(found) == Beginning(name="1", files_of="1", entry=4)
+    assert found.risks == [
+        "source 1 reads files, and --topic selects only topics: the new checkpoint keeps the "
+        "source's position"
+    ]
+    # All partitions of the topic were chosen, as without a choice.
+    assert offsets(found) == offsets(begin(TAKES[:1], POSITION, target, inspector))
+
+
+@pytest.mark.parametrize(
     ("takes", "inspector", "target", "sentence"),
     [
         (

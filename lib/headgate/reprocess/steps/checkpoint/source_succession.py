@@ -91,7 +91,7 @@ def begin(
     """Return where the sources begin as the world is now.
 
     `only` limits what moves to some topics, or partitions of them (an empty list: all of them);
-    what does not move begins where the old version was.
+    what does not move begins where the old version was. Then no source of files moves.
     """
     found = Begun()
     for take in takes:
@@ -107,7 +107,7 @@ def begin(
             case SourceKind.KAFKA if all(o.kind is SourceKind.KAFKA for o in known):
                 _Kafka(found, take, known, target, only).go(inspector)
             case SourceKind.FILES if len(known) == 1:
-                _files(found, take, known[0], target)
+                _files(found, take, known[0], target, only)
             case _:
                 found.blockers.append(_unfit(known))
     over_all = Found(cut=found.cut, within=found.within)
@@ -129,8 +129,21 @@ def _unfit(olds: list[SourcePosition]) -> str:
     )
 
 
-def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> None:
+def _files(
+    found: Begun,
+    take: Take,
+    old: SourcePosition,
+    target: Target,
+    only: Mapping[str, list[int]] | None,
+) -> None:
     same = Beginning(name=take.name, files_of=old.name, entry=old.entry)
+    if only and target.place is not TargetKind.LISTED:
+        found.beginnings.append(same)
+        found.risks.append(
+            f"source {old.name} reads files, and --topic selects only topics: the new checkpoint "
+            "keeps the source's position"
+        )
+        return
     match target.place:
         case TargetKind.BEGINNING:
             found.again.append(old)
