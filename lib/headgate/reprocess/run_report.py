@@ -55,7 +55,8 @@ class StepReport:
 class RunReport:
     """The report of a run; times are ISO 8601 in UTC, `seconds` from its start to its end.
 
-    `estimate` is what was expected, with the error of the duration; empty if nothing was.
+    `estimate` is what was expected, with the error of the duration; empty if nothing was. A run
+    that `resumes` ends a pause of its pipeline.
     """
 
     run: str
@@ -71,6 +72,7 @@ class RunReport:
     steps: tuple[StepReport, ...]
     error: str | None = None
     estimate: Mapping[str, Any] = field(default_factory=dict)
+    resumes: bool = False
 
     @property
     def totals(self) -> dict[str, int]:

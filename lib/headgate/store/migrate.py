@@ -16,7 +16,7 @@ from headgate.errors import StoreError, UnreachableError
 from headgate.store.database import Database
 from headgate.store.lock_file import open_lock
 
-FIRST, HEAD = "0007", "0010"
+FIRST, HEAD = "0007", "0011"
 """The oldest revision that this program upgrades, and the revision that it creates."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _ADVISORY_LOCK = 0x48454144

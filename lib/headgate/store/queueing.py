@@ -33,6 +33,7 @@ def queued_columns(new: NewRun, run: str, *, by: str) -> dict[str, Any]:
         "created_by": by,
         "attempt": 1,
         "cancel_requested": False,
+        "resumes": new.resumes,
     }
 
 

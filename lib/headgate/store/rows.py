@@ -33,7 +33,8 @@ class RunState(StrEnum):
 class RunFacts:
     """One run without its plan, whose text may be long; `slot` is the worker that has or had it.
 
-    `attempt` counts from 1 and grows with every resume. Times are ISO 8601 in UTC.
+    `attempt` counts from 1 and grows with every resume. Times are ISO 8601 in UTC. A run that
+    `resumes` ends a pause of its pipeline.
     """
 
     id: str
@@ -50,6 +51,7 @@ class RunFacts:
     attempt: int = 1
     slot: str | None = None
     cancel_requested: bool = False
+    resumes: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,10 @@ ACTIVE_RUNS = RunFilter(states=tuple(state for state in RunState if state.is_act
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:
-    """What is asked for; `resources` are what no other run may touch meanwhile."""
+    """What is asked for; `resources` are what no other run may touch meanwhile.
+
+    `resumes`: the run ends a pause of the pipeline.
+    """
 
     scenario: str
     pipeline: str | None
@@ -89,6 +94,7 @@ class NewRun:
     plan: str
     resources: tuple[str, ...]
     undo_of: str | None = None
+    resumes: bool = False
 
 
 class Origin(StrEnum):

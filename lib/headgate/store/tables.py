@@ -37,6 +37,7 @@ RUNS = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("slot", sa.Text),
     sa.Column("cancel_requested", sa.Boolean, nullable=False),
+    sa.Column("resumes", sa.Boolean),
 )
 
 RUN_RESOURCES = sa.Table(

@@ -3,6 +3,7 @@
 import re
 from contextlib import closing
 
+import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
@@ -23,3 +24,15 @@ def test_a_list_of_runs_has_every_column_and_an_empty_one_no_heading(tmp_path):
     assert re.split(r" {2,}", heading) == [c.heading for c in RUN_COLUMNS]
     assert set(rule) == {"─", " "}
     assert row.startswith("queued") and "rewind" in row and row.endswith(run)
+
+
+@pytest.mark.parametrize(("resumes", "said"), [(True, "pause --resume"), (False, "pause")])
+def test_a_run_that_resumes_isnt_listed_as_a_pause(tmp_path, resumes, said):
+    file = tmp_path / "headgate.toml"
+    file.write_text("", "utf-8")
+    with closing(open_store(f"sqlite:///{tmp_path}/.headgate/headgate.db")) as store:
+        new = NewRun(scenario="pause", pipeline="a", plan_hash="h", plan="{}", resources=(),
+                     resumes=resumes)  # fmt: skip
+        store.runs.enqueue(new, by="ann", action="apply")
+    row = CliRunner().invoke(headgate, ["--config", str(file), "runs"]).output.splitlines()[2]
+    assert re.split(r" {2,}", row)[2] == said

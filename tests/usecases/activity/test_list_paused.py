@@ -15,6 +15,7 @@ from headgate.store.rows import NewRun, RunState
 from headgate.store.tables import RUNS
 from headgate.usecases.activity.list_paused import list_paused
 from headgate.usecases.reprocess import rebuild_plan
+from headgate.usecases.runs.apply_plan import new_run
 
 STOP = StopPipeline(pipeline="q", command="stop", start="start", has_status=False)
 START = StartPipeline(pipeline="q", command="start", stop="stop", has_status=False)
@@ -55,6 +56,10 @@ def ran(store):
         return run
 
     return ran
+
+
+def test_only_the_run_that_resumes_is_marked_as_such():
+    assert [new_run(plan).resumes for plan in (PAUSE, RESUME, MOVE)] == [False, True, False]
 
 
 def risks(store, monkeypatch, plan):

@@ -31,7 +31,7 @@ from headgate.usecases.runs.resume_run import resume_run
 from headgate.usecases.runs.undo_run import plan_undo, undo_run
 from headgate.views.words.estimate import truth, truth_words
 from headgate.views.words.progress import count_words
-from headgate.views.words.run_columns import took
+from headgate.views.words.run_columns import scenario_words, took
 
 REFRESH = 1.0
 """Seconds between two updates of an active run."""
@@ -81,7 +81,7 @@ def _run(context: Context, run: str, was_active: bool) -> None:
 
 def _head(context: Context, detail: RunDetail) -> None:
     row = detail.row
-    what = f"Undo of {detail.undo_of}" if detail.undo_of else row.scenario
+    what = f"Undo of {detail.undo_of}" if detail.undo_of else scenario_words(row)
     st.html(
         markup.heading(what, row.pipeline or "run")
         + markup.pill(row.state.value, RUN_HUES[row.state])

@@ -11,6 +11,7 @@ from headgate.store.sqlite_reader import open_soonest
 from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
+    from headgate.reprocess.plan import Plan
     from headgate.store import Store
     from headgate.store.sqlite_reader import SqliteReader
 
@@ -95,12 +96,17 @@ def _last_change(store: Store | SqliteReader, pipeline: str) -> tuple[RunFacts |
     return None, None
 
 
+def resumes(plan: Plan) -> bool:
+    """Return whether a plan resumes a paused pipeline, with the scenario that also pauses it."""
+    return plan.scenario == PAUSE and bool(plan.options.get("resume"))
+
+
 def _kind(row: RunRow) -> str | None:
     """Return `pause`, `start`, or None for a run that leaves things as they were."""
     # Imported here: most stores hold no pause, and a list of runs needs no plan.
     from headgate.reprocess.plan import load_plan
 
     plan = load_plan(row.plan, source=f"run {row.id}")
-    if row.scenario == PAUSE and not plan.options.get("resume"):
+    if plan.scenario == PAUSE and not resumes(plan):
         return PAUSE
     return "start" if any(step.action in STARTS for step in plan.steps) else None

@@ -9,6 +9,7 @@ from headgate.reprocess.estimate import PROCESSING
 from headgate.reprocess.plan import UNDO, Plan, dump_plan
 from headgate.store.rows import NewRun
 from headgate.store.sqlite_reader import open_soonest
+from headgate.usecases.activity.list_paused import resumes
 from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
@@ -53,4 +54,5 @@ def new_run(plan: Plan) -> NewRun:
         plan=dump_plan(plan),
         resources=plan.resources,
         undo_of=plan.options["run"] if plan.scenario == UNDO else None,
+        resumes=resumes(plan),
     )

@@ -33,6 +33,7 @@ def report_of(detail: RunDetail) -> RunReport:
     return RunReport(
         run=row.id,
         scenario=row.scenario,
+        resumes=bool(row.resumes),
         pipeline=row.pipeline,
         state=row.state.value,
         requested_by=row.created_by,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from headgate.reprocess.run_report import RunReport
 from headgate.store.rows import RunFacts
 from headgate.text.numbers import moment, short_time
 
@@ -25,10 +26,17 @@ def took(begun: str | None, ended: str | None) -> str | None:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
+def scenario_words(run: RunFacts | RunReport) -> str:
+    """Return the scenario of a run; one scenario pauses, and resumes with an option."""
+    return f"{run.scenario} --resume" if run.resumes else run.scenario
+
+
 RUN_COLUMNS = (
     RunColumn("State", lambda run: run.state.value),
     RunColumn("Pipeline", lambda run: run.pipeline or ""),
-    RunColumn("Scenario", lambda run: f"undo of {run.undo_of}" if run.undo_of else run.scenario),
+    RunColumn(
+        "Scenario", lambda run: f"undo of {run.undo_of}" if run.undo_of else scenario_words(run)
+    ),
     RunColumn("Requested (UTC)", lambda run: short_time(run.created_at)),
     RunColumn("Requester", lambda run: run.created_by),
     RunColumn("Duration", lambda run: took(run.started_at, run.ended_at) or ""),

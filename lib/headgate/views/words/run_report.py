@@ -10,6 +10,7 @@ from headgate.reprocess.run_report import NUMBERS, RunReport, StepReport
 from headgate.text.numbers import duration, exact, short_time
 from headgate.text.tables import harmless_json
 from headgate.views.words.estimate import truth_words
+from headgate.views.words.run_columns import scenario_words
 
 FORMS = {"json": "application/json", "markdown": "text/markdown"}
 """Formats that a page can download, with their media types."""
@@ -78,7 +79,7 @@ def _rounded(rate: float | None) -> float | None:
 def headline(report: RunReport) -> str:
     """Return how the run ended, in one sentence."""
     of = f" of {report.pipeline}" if report.pipeline else ""
-    return f"Run {report.run} ({report.scenario}{of}): {report.state}."
+    return f"Run {report.run} ({scenario_words(report)}{of}): {report.state}."
 
 
 def facts(report: RunReport) -> Iterator[tuple[str, str]]:
@@ -154,7 +155,7 @@ def report_lines(report: RunReport) -> Iterator[str]:
 def report_markdown(report: RunReport) -> str:
     """Return the report as Markdown, for a ticket or a change record."""
     of = f" of {_plain(report.pipeline)}" if report.pipeline else ""
-    lines = [f"## Run {report.run}: {report.scenario}{of}, {report.state}", ""]
+    lines = [f"## Run {report.run}: {scenario_words(report)}{of}, {report.state}", ""]
     lines += ["| | |", "|---|---|"]
     lines += [f"| {name} | {_plain(value)} |" for name, value in facts(report)]
     for step in report.steps:
