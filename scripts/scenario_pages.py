@@ -111,6 +111,8 @@ _VALUES = {
     "name_list(strange)": "PIPELINES",
     "name_list(anywhere)": "PIPELINES",
     "name_list(new)": "TOPIC[PARTITION]",
+    "name_list(missing)": "TOPIC[PARTITION]",
+    "numbers_of(topics[name])": "partitions FIRST to LAST",
     "group.id": "GROUP",
     "pipeline.group": "GROUP",
     "from_point.scenario:group": "OTHER_GROUP",

@@ -583,3 +583,14 @@ def test_tolerated_deletions_add_up_over_all_checks_since_the_approval():
     now = plan(again, to_earliest=True, topic=["orders"])
     assert deleted_records(once, now, again).differences == ()
     assert deleted_records(kept, now, again).differences
+
+
+def test_offsets_of_partitions_that_the_topic_lacks_are_told_apart():
+    inspector = of_orders(0)
+    inspector.groups["g"] = tuple(at("orders", number, 3) for number in range(4))
+    found = plan(inspector, to_earliest=True)
+    assert set(moves(found)) == {("orders", 0), ("orders", 1)}
+    assert [r for r in found.risks if "orders[3]" in r] == [
+        "group g has committed offsets of orders[2], orders[3], but orders has only partitions 0 "
+        "to 1. The topic was recreated, so other committed offsets may also be of the old topic"
+    ]

@@ -145,6 +145,30 @@ def test_only_what_was_chosen_moves():
 
 
 @pytest.mark.parametrize(
+    "target", [CARRY, Target(place=TargetKind.BEGINNING), Target(place=TargetKind.OFFSET, offset=5)]
+)
+def test_offsets_of_partitions_that_the_topic_lacks_are_told_apart(target):
+    found = begin(TAKES[:1], POSITION, target, Paper(ends=(10,)))
+    assert found.blockers == [
+        "the checkpoint has offsets of 2 partitions of orders, but the topic has only partition 0. "
+        "It lacks orders[1]: the topic was recreated, or this is another cluster. To reprocess the "
+        "records of this topic, use from-scratch"
+    ]
+    assert list(offsets(found)["orders"]) == [0]
+    listed = (Listed(topic="orders", partition=4, offset=9),)
+    more = begin(
+        TAKES[:1],
+        POSITION,
+        Target(place=TargetKind.LISTED, listed=listed),
+        Paper(),
+        {"orders": [4]},
+    )
+    assert more.blockers == [
+        "topic orders has no partition 4, only partitions 0 to 2. Choose an existing partition"
+    ]
+
+
+@pytest.mark.parametrize(
     "target",
     [
         Target(place=TargetKind.BEGINNING),

@@ -17,7 +17,15 @@ from headgate.reprocess.steps.base.step import Step, active_reason, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import chosen, commits_of, shown
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
-from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, cut_risks, find
+from headgate.reprocess.steps.offsets.target import (
+    Found,
+    Target,
+    TopicPart,
+    cut_risks,
+    find,
+    missing_parts,
+    numbers_of,
+)
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import as_records, name_list, plural, span
 
@@ -79,7 +87,8 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
         risks=(
             *found.risks,
             *move_risks(request, topics, positions, found, wish.read, recreated=wish.recreated),
-            *cut_risks(wish.target, found.to, positions),
+            *cut_risks(wish.target, found.to, _existing(positions, topics)),
+            *_missing_risks(group, positions, topics),
             *_topic_risks(pipeline, wish, read),
             *_unset_risks(pipeline, known.values(), {*parts, *positions}),
             *common.group_risks(group),
@@ -88,6 +97,25 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
         options=dict(request.options),
         resources=(f"group:{group.id}",),
     )
+
+
+def _existing(positions: Iterable[TopicPart], topics: Mapping[str, Topic]) -> set[TopicPart]:
+    """Return the partitions without those that their topics don't have."""
+    missing = missing_parts(positions, topics).values()
+    return set(positions) - {part for parts in missing for part in parts}
+
+
+def _missing_risks(
+    group: Group, positions: Iterable[TopicPart], topics: Mapping[str, Topic]
+) -> Iterator[str]:
+    """Name committed offsets of partitions that don't exist: the others are old ones, too."""
+    for name, parts in missing_parts(positions, topics).items():
+        missing = [f"{name}[{number}]" for _, number in parts]
+        yield (
+            f"group {group.id} has committed offsets of {name_list(missing)}, but {name} has only "
+            f"{numbers_of(topics[name])}. The topic was recreated, so other committed offsets may "
+            "also be of the old topic"
+        )
 
 
 def _topic_risks(pipeline: Pipeline, wish: OffsetsRequest, read: frozenset[str]) -> Iterator[str]:

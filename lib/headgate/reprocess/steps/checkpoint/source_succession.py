@@ -20,9 +20,11 @@ from headgate.reprocess.steps.offsets.target import (
     TargetKind,
     TopicPart,
     find,
+    missing_parts,
+    numbers_of,
     say_cut,
 )
-from headgate.text.numbers import span
+from headgate.text.numbers import name_list, plural, span
 
 CARRY = Target(place=TargetKind.CURRENT)
 
@@ -199,10 +201,9 @@ class _Kafka:
 
     def go(self, inspector: Inspector) -> None:
         """Look at the logs, where there is a cluster, and add what was found."""
-        begins = dict(self.at)
-        if inspector.kafka.has_cluster():
-            begins |= self._found(inspector)
-        elif self.target.place is not TargetKind.CURRENT:
+        found = self._found(inspector) if inspector.kafka.has_cluster() else {}
+        begins = self.at | found
+        if not inspector.kafka.has_cluster() and self.target.place is not TargetKind.CURRENT:
             self.found.blockers.append(
                 "no Kafka cluster is configured, so the offsets can't be looked up: set "
                 "bootstrap_servers under [kafka]"
@@ -224,6 +225,7 @@ class _Kafka:
 
     def _found(self, inspector: Inspector) -> dict[TopicPart, int]:
         topics = inspector.kafka.topics(sorted({topic for topic, _ in self.at}))
+        self._leave_out_missing(topics)
         moving = [part for part in self._parts(topics) if self._moves(part)]
         staying = [part for part in self.at if part not in set(moving)]
         to: dict[TopicPart, int] = {}
@@ -235,6 +237,20 @@ class _Kafka:
             self.found.risks.extend(found.risks)
             to |= found.to
         return to
+
+    def _leave_out_missing(self, topics: Mapping[str, Topic]) -> None:
+        """Refuse offsets of partitions that the topic doesn't have: Spark would fail at them."""
+        for name, missing in missing_parts(self.at, topics).items():
+            known = sum(topic == name for topic, _ in self.at)
+            self.found.blockers.append(
+                f"the checkpoint has offsets of {plural(known, 'partition')} of {name}, but the "
+                f"topic has only {numbers_of(topics[name])}. It lacks "
+                f"{name_list(f'{name}[{number}]' for _, number in missing)}: the topic was "
+                "recreated, or this is another cluster. To reprocess the records of this topic, "
+                "use from-scratch"
+            )
+            for part in missing:
+                del self.at[part]
 
     def _parts(self, topics: Mapping[str, Topic]) -> list[TopicPart]:
         """Return the partitions to look at; one that is new is read from its beginning anyway."""

@@ -130,7 +130,8 @@ def find(
         if log is None:
             if part[0] in topics:
                 found.blockers.append(
-                    f"topic {part[0]} has no partition {part[1]}. Choose an existing partition"
+                    f"topic {part[0]} has no partition {part[1]}, only "
+                    f"{numbers_of(topics[part[0]])}. Choose an existing partition"
                 )
             continue
         if log.begin is None or log.end is None:
@@ -152,6 +153,24 @@ def find(
         "list of offsets"
         for part in unknown
     )
+    return found
+
+
+def numbers_of(topic: Topic) -> str:
+    """Return the numbers of a topic's partitions, as text: `partitions 0 to 2`."""
+    last = len(topic.partitions) - 1
+    return f"partitions 0 to {last}" if last > 0 else "partition 0"
+
+
+def missing_parts(
+    parts: Iterable[TopicPart], topics: Mapping[str, Topic]
+) -> dict[str, list[TopicPart]]:
+    """Return the partitions that topics don't have, by topic; of topics that exist."""
+    there = {(topic.name, p.number) for topic in topics.values() for p in topic.partitions}
+    found: dict[str, list[TopicPart]] = {}
+    for part in sorted(set(parts) - there):
+        if part[0] in topics:
+            found.setdefault(part[0], []).append(part)
     return found
 
 
