@@ -126,7 +126,8 @@ class RestorePoint:
     1970. `files` and `bytes` are those of the copy, `seconds` is how long Headgate took to make it.
     `fingerprint` is that of the pipeline's version at that time, None if no version was stored.
     `sink` is the folder of a file sink, and `sink_log` its log at the batch. `history` are the
-    rewinds of the checkpoint until then.
+    rewinds of the checkpoint until then. `topic_ids` are the ids that the topics of `offsets` had
+    at `made_at`, as far as known.
     """
 
     id: str
@@ -148,6 +149,7 @@ class RestorePoint:
     sink: str | None = None
     sink_log: str | None = None
     history: tuple[Turn, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
     def is_of(self, batch: LoggedBatch) -> bool:
         """Whether the restore point ends at this batch, and not at one that a rewind has replaced.

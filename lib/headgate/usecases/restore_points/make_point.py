@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 
@@ -111,6 +111,7 @@ def _of_checkpoint(
         location = stored.point_location(pipeline.checkpoint, id)
         batch = inspector.checkpoints.batches(location)[-1]
         made = inspector.checkpoints.read(location)
+        ids = _topic_ids(inspector, batch.offsets)
     version = store.versions.running(pipeline.name)
     point = RestorePoint(
         id=id,
@@ -126,6 +127,7 @@ def _of_checkpoint(
         watermark_ms=batch.watermark_ms,
         offsets=batch.offsets,
         other_sources=batch.other_sources,
+        topic_ids=ids,
         files=len(sizes),
         bytes=sum(sizes.values()),
         fingerprint=fingerprint(version) if version else None,
@@ -142,6 +144,16 @@ def _of_checkpoint(
     # Only now: a kill before leaves more points than fit, never fewer.
     remove_all(context, store, too_many)
     return point
+
+
+def _topic_ids(inspector: LiveInspector, topics: Iterable[str]) -> dict[str, str]:
+    """Return the current ids of topics; empty if Kafka doesn't respond: a point needs no id."""
+    if not topics or not inspector.kafka.has_cluster():
+        return {}
+    try:
+        return {name: id for name, (id, _) in inspector.kafka.identities(topics).items()}
+    except HeadgateError:
+        return {}
 
 
 def _is_of(point: RestorePoint, checkpoint: Checkpoint, inspector: LiveInspector) -> bool:
@@ -260,6 +272,7 @@ def _of_group(
         made_at=now(),
         source=pipeline.group,
         offsets=offsets,
+        topic_ids={name: t.id for name, t in topics.items() if t.id and name in offsets},
         fingerprint=fingerprint(version) if version else None,
     )
     store.restore_points.add(point)

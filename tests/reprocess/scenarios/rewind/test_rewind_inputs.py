@@ -9,6 +9,7 @@ from headgate.model.cluster import Partition, Topic
 from headgate.model.restore_points import LoggedBatch
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenarios.rewind.inputs import read_inputs
+from headgate.reprocess.scenarios.shared.recreated_topics import KnownTopics
 
 
 @dataclass
@@ -40,8 +41,8 @@ NOW = Checkpoint(
 )
 
 
-def inputs(inspector, batch=BATCH, files=0):
-    return read_inputs(inspector, NOW, batch, (batch, LAST), files)
+def inputs(inspector, batch=BATCH, files=0, known=None):
+    return read_inputs(inspector, NOW, batch, (batch, LAST), files, known or KnownTopics())
 
 
 def test_what_lies_between_is_counted():
@@ -105,3 +106,19 @@ RISKS = [
 @pytest.mark.parametrize(("inspector", "batch", "risk"), RISKS, ids=[r for *_, r in RISKS])
 def test_named_risks(inspector, batch, risk):
     assert any(risk in named for named in inputs(inspector, batch).risks)
+
+
+def test_a_batch_of_an_older_topic_blocks_the_rewind():
+    known = KnownTopics(ids={"orders": "old"}, at_ms=3000)
+    planned = replace(BATCH, planned_ms=2000)
+    inspector = PaperInspector({"orders": topic()})
+    inspector.first_at = lambda parts, at: dict.fromkeys(parts)
+    (reason,) = inputs(inspector, planned, known=known).blockers
+    assert reason.startswith(
+        "topic orders was deleted and recreated, and the offsets of batch 3 are of the old topic: "
+        "orders had the id old, and now has id."
+    )
+    inspector.first_at = lambda parts, at: dict.fromkeys(parts, 19)
+    found = inputs(inspector, planned)
+    assert found.blockers == ()
+    assert found.risks[0].startswith("topic orders was probably recreated: the record at offset 19")

@@ -17,6 +17,12 @@ from headgate.reprocess.scenarios.from_point import spark as from_point_spark
 from headgate.reprocess.scenarios.shared import kafka_streams_options
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.scenarios.shared.pipeline_links import is_internal, topics_read
+from headgate.reprocess.scenarios.shared.recreated_topics import (
+    OldOffsets,
+    RecreatedTopics,
+    known_topics,
+    recreated_topics,
+)
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind, read_rows
 from headgate.text.numbers import as_records, name_list
@@ -91,7 +97,13 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     plan = build(replace(request, options=options | {"to-offsets": rows}))
     # The id stays: the plan is built again from it, and a point never changes.
     risks = _unknown_risks(request, point) if plan.steps else ()
-    plan = replace(plan, options=dict(request.options), risks=(*plan.risks, *risks))
+    recreated = _recreated(request, point) if plan.steps else RecreatedTopics()
+    plan = replace(
+        plan,
+        options=dict(request.options),
+        risks=(*recreated.risks, *plan.risks, *risks),
+        blockers=(*plan.blockers, *recreated.blockers),
+    )
     if not plan.steps or request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return plan
     state = "State stores start empty, and results lack all records from before these offsets"
@@ -102,6 +114,15 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
         f"old state. {state}"
     )
     return replace(plan, risks=(*plan.risks, risk))
+
+
+def _recreated(request: PlanRequest, point: RestorePoint) -> RecreatedTopics:
+    """Return whether the offsets of a restore point are of older topics."""
+    offsets = {(t, n): at for t, parts in point.offsets.items() for n, at in parts.items()}
+    at = milliseconds(moment(point.made_at, option="made_at")) if point.made_at else None
+    old = OldOffsets(name=f"restore point {point.id}", offsets=offsets, at_ms=at)
+    topics = request.inspector.kafka.topics(point.offsets)
+    return recreated_topics(request.inspector, topics, old, known_topics(None, point))
 
 
 def _unknown_risks(request: PlanRequest, point: RestorePoint) -> Iterator[str]:

@@ -11,6 +11,12 @@ from headgate.model.restore_points import LoggedBatch
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.recreated_topics import (
+    KnownTopics,
+    OldOffsets,
+    RecreatedTopics,
+    recreated_topics,
+)
 from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.text.numbers import as_records, duration, plural
@@ -36,10 +42,11 @@ def read_inputs(
     batch: LoggedBatch,
     batches: tuple[LoggedBatch, ...],
     files: int,
+    known: KnownTopics,
 ) -> Inputs:
     """Return what is reprocessed; what no batch up to `batch` has read is new anyway.
 
-    `files` is how many files later batches have read.
+    `files` is how many files later batches have read, `known` are the topics of an earlier time.
     """
     read = batch.offsets if inspector.kafka.has_cluster() else {}
     topics = inspector.kafka.topics(read) if read else {}
@@ -47,7 +54,9 @@ def read_inputs(
     if read:
         blockers += common.topic_blockers(set(read), topics)
         blockers += _not_held(batch, topics)
-    risks = list(_kept(topics))
+    recreated = _recreated(inspector, batch, topics, known)
+    blockers += recreated.blockers
+    risks = [*recreated.risks, *_kept(topics)]
     if batch.offsets and not inspector.kafka.has_cluster():
         names = ", ".join(sorted(batch.offsets))
         risks.append(
@@ -70,6 +79,14 @@ def read_inputs(
         blockers=tuple(blockers),
         risks=tuple(risks),
     )
+
+
+def _recreated(
+    inspector: Inspector, batch: LoggedBatch, topics: Mapping[str, Topic], known: KnownTopics
+) -> RecreatedTopics:
+    ends = {(t, n): at for t, parts in batch.offsets.items() for n, at in parts.items()}
+    old = OldOffsets(name=f"batch {batch.number}", offsets=ends, at_ms=batch.planned_ms)
+    return recreated_topics(inspector, topics, old, known) if topics else RecreatedTopics()
 
 
 def _again(

@@ -18,6 +18,7 @@ from headgate.reprocess.scenarios.rewind.points import POINT, Choice, choose
 from headgate.reprocess.scenarios.rewind.points import blockers as point_blockers
 from headgate.reprocess.scenarios.rewind.points import risks as point_risks
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.recreated_topics import known_topics
 from headgate.reprocess.scenarios.shared.sink_replay import SINKS, SinkPlan, plan_sink
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.create_remote import CopyRemoteCheckpoint, ReadRemoteState
@@ -64,7 +65,14 @@ def build(request: PlanRequest) -> Plan:
         checkpoint=checkpoint,
         batch=batch,
         rewind=rewind,
-        inputs=read_inputs(inspector, checkpoint, batch, batches, rewind.input_files),
+        inputs=read_inputs(
+            inspector,
+            checkpoint,
+            batch,
+            batches,
+            rewind.input_files,
+            known_topics(request.version, point),
+        ),
         sink=plan_sink(
             request,
             batch.number,

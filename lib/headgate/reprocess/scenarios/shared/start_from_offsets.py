@@ -17,6 +17,12 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common, new_output
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
+from headgate.reprocess.scenarios.shared.recreated_topics import (
+    OldOffsets,
+    RecreatedTopics,
+    known_topics,
+    recreated_topics,
+)
 from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.create import (
@@ -90,7 +96,9 @@ def start_from_offsets(
         offsets=tuple(way.shown() for way in begun.ways),
     )
     lost = _lost(request, found, position, wish)
-    risks = [*wish.risks, *_risks(request, position, wish, begun, topics, lost)]
+    recreated = _recreated(request, found, position, wish, begun, topics)
+    risks = [*wish.risks, *recreated.risks]
+    risks += _risks(request, position, wish, begun, topics, lost)
     if place is not None:
         risks += remote_checkpoint.risks(pipeline, found, place)
     return Plan(
@@ -110,7 +118,14 @@ def start_from_offsets(
             "open_state": list(lost.rows),
         },
         risks=tuple(dict.fromkeys(risks)),
-        blockers=tuple(dict.fromkeys(_blockers(request, found, wish, begun, names, topics))),
+        blockers=tuple(
+            dict.fromkeys(
+                (
+                    *_blockers(request, found, wish, begun, names, topics),
+                    *recreated.blockers,
+                )
+            )
+        ),
         options=dict(request.options),
         resources=tuple(f"checkpoint:{p}" for p in {found.location: 0, make.place: 0}),
     )
@@ -197,6 +212,28 @@ def _blockers(
             "FOLDER",
         )
     return blockers
+
+
+def _recreated(
+    request: PlanRequest,
+    found: Checkpoint,
+    position: QueryPosition,
+    wish: StartRequest,
+    begun: Begun,
+    topics: Mapping[str, Topic],
+) -> RecreatedTopics:
+    """Return whether the offsets that the new checkpoint keeps or shifts are of older topics."""
+    keeps_all = wish.target.place in (TargetKind.CURRENT, TargetKind.SHIFT)
+    at = {(way.topic, way.partition): way.was for way in begun.ways if way.was is not None}
+    kept = {part[0] for part in at if keeps_all or not _moves(wish, part)}
+    if not kept or not topics:
+        return RecreatedTopics()
+    batches = request.inspector.checkpoints.batches(found.location)
+    planned = next((b.planned_ms for b in batches if b.number == position.batch), None)
+    # Also a partition that moves shows that its topic was recreated.
+    old = OldOffsets(name=f"batch {position.batch}", offsets=at, at_ms=planned)
+    named = {name: topic for name, topic in topics.items() if name in kept}
+    return recreated_topics(request.inspector, named, old, known_topics(request.version))
 
 
 def _bad_place(to: str, old: str, inspector: Inspector) -> list[str]:
