@@ -19,8 +19,9 @@ def work(spark: Any, wish: dict[str, Any]) -> Any:
     manager = getattr(spark, "_streamingCheckpointManager", None)
     if manager is None:
         return {
-            "error": "this PySpark can't repartition state: use PySpark 4.2 or later",
+            "error": "this PySpark can't repartition state",
             "condition": None,
+            "step": "Use PySpark 4.2 or later",
         }
     checkpoint, batch = wish["checkpoint"], int(wish["batch"])
     manager.repartition(checkpoint, int(wish["partitions"]), True)

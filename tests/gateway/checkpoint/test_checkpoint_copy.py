@@ -80,7 +80,7 @@ def test_whatever_changes_is_seen_and_named(checkpoint, change, name):
 
 
 def test_without_room_nothing_is_copied(tmp_path):
-    with pytest.raises(RefusedError, match="Use --scratch to choose a folder with more disk space"):
+    with pytest.raises(RefusedError, match="Free disk space, or choose another folder"):
         check_room(1 << 60, tmp_path)
 
 

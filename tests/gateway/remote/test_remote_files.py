@@ -150,7 +150,7 @@ def test_azure_without_a_key_says_what_to_set(azure):
 def test_what_another_may_not_read_in_hdfs_is_refused(hdfs):
     guest = {"hdfs": {**hdfs.settings["hdfs"], "user": "guest"}}
     said = refused(EvidenceError, hdfs.address.replace("/ck", "/locked"), guest)
-    assert "read permission: set HADOOP_USER_NAME" in said
+    assert "this permission: set HADOOP_USER_NAME" in said
 
 
 def test_one_file_that_may_not_be_read_leaves_the_rest(hdfs):

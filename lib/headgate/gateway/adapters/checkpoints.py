@@ -135,8 +135,8 @@ class CheckpointAdapter:
         place = find(checkpoint, self._context.registry.file_systems)
         if place is None:
             raise StepError(
-                f"checkpoint {checkpoint} not found, so the query was not rehearsed. Check "
-                "`checkpoint` in headgate.toml, then resume the run"
+                f"the run's new checkpoint {checkpoint} no longer exists, so the query was not "
+                f"rehearsed. Run `headgate undo {self._context.run}`, then `headgate plan` again"
             )
         importable = (self._context.folder,)
         with scratch_folder(_PREFIX) as folder:

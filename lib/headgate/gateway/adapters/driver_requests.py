@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,12 +50,23 @@ class DriverRequests:
             return
         request = _request(life, call, self._context.folder)
         with self._sent(pipeline, request) as again:
-            self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce), again)
+            silent = (
+                f"the Spark driver of {pipeline.name} did not respond to the stop request within "
+                f"{HEAR_SECONDS:.0f} s. Check that the driver calls headgate.watch with "
+                "control=True, then resume the run"
+            )
+            heard = partial(_heard, nonce=request.nonce)
+            self._until(pipeline, life, HEAR_SECONDS, silent, heard, again)
             self._context.note(
                 "the Spark driver received the stop request and stops the query after the "
                 "current batch"
             )
-            self._until(pipeline, life, END_SECONDS, _over)
+            late = (
+                f"the Spark driver of {pipeline.name} received the stop request, but the query "
+                f"did not stop within {END_SECONDS:.0f} s. Check in the Spark UI whether the "
+                "current batch still runs. When the query has stopped, resume the run"
+            )
+            self._until(pipeline, life, END_SECONDS, late, _over)
 
     def _told_life(self, pipeline: Pipeline) -> Life | None:
         try:
@@ -69,6 +81,7 @@ class DriverRequests:
         pipeline: Pipeline,
         life: Life,
         seconds: float,
+        late: str,
         done: Callable[[Life], bool],
         again: Callable[[], None] = lambda: None,
     ) -> None:
@@ -78,10 +91,7 @@ class DriverRequests:
             if now is not None and now.run_id == life.run_id and (done(now) or _over(now)):
                 return
             if waited >= seconds:
-                raise StepError(
-                    f"the Spark driver of {pipeline.name} did not stop the query within "
-                    f"{seconds:.0f} s. Check that the driver calls headgate.watch with control=True"
-                )
+                raise StepError(late)
             self._context.pause(_LOOK)
             waited += _LOOK
             if waited % _AGAIN == 0:

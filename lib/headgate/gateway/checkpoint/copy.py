@@ -130,8 +130,8 @@ def check_room(needed: int, folder: Path) -> None:
     if needed + _SPARE > free:
         raise RefusedError(
             f"{folder} has {free >> 20} MiB free, but a rehearsal needs "
-            f"{needed + _SPARE >> 20} MiB. Use --scratch to choose a folder with more disk "
-            "space"
+            f"{needed + _SPARE >> 20} MiB. Free disk space, or choose another folder: with "
+            "--scratch of `headgate rehearse`, or with TMPDIR for the console and the worker"
         )
 
 
@@ -205,6 +205,6 @@ def _writing(target: Path) -> Iterator[Callable[[bytes], object]]:
 
 def _failed(target: Path, error: OSError) -> StepError:
     return StepError(
-        f"{target} could not be written, so the rehearsal did not start: {error.strerror}. "
+        f"{target} could not be written, so the copy is incomplete: {error.strerror}. "
         "Check disk space and permissions, then try again"
     )

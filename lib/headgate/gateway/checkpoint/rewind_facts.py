@@ -189,8 +189,8 @@ def _partitions(folder: Path) -> Iterator[str]:
         absent = [n for n in range(said or 0) if str(n) not in there]
         if absent:
             yield (
-                f"state/{operator.name} has no folder for partition {absent[0]} (of {said} "
-                "partitions)"
+                f"state/{operator.name} has no folder for partition {absent[0]} (of "
+                f"{plural(said or 0, 'partition')})"
             )
 
 

@@ -35,7 +35,7 @@ def explained(error: Exception, family: str) -> Exception:
         return PermissionError(f"no credentials found: {_HINTS[family]}")
     if isinstance(error, PermissionError) or _DENIED.search(said):
         return PermissionError(
-            f"access denied. Use credentials that have read permission: {_HINTS[family]}"
+            f"access denied. Use credentials that have this permission: {_HINTS[family]}"
         )
     if isinstance(error, ValueError) and not isinstance(error, OSError):
         return error

@@ -151,7 +151,9 @@ def stable_spans(kafka: Kafka, topic: str, partitions: Iterable[int]) -> tuple[S
     wanted = set(partitions)
     found = kafka.topics([topic]).get(topic)
     if found is None:
-        raise StepError(f"topic {topic} does not exist. Check --topic")
+        raise StepError(
+            f"topic {topic} does not exist. Create the topic, or plan again with another topic"
+        )
     parts = [p for p in found.partitions if not wanted or p.number in wanted]
     ends = _stable_ends(kafka, topic, [p.number for p in parts])
     spans = []

@@ -35,7 +35,8 @@ class Marks:
     `at` has by partition the newest run that came there, and its progress.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, topic: str = "") -> None:
+        self._topic = topic
         self._blocks: dict[Block, bytearray] = {}
         self.changed: set[Block] = set()
         self.at: dict[int, tuple[str, Progress]] = {}
@@ -52,8 +53,8 @@ class Marks:
             or len(value) != _BYTES
         ):
             raise StepError(
-                f"the topic with Headgate's redrive progress has an unknown record {key!r}. "
-                "Check which program wrote the record"
+                f"topic {self._topic}, which has Headgate's redrive progress, has a record with "
+                f"the unknown key {key!r}. Check which program wrote the record"
             )
         self._blocks[int(partition), int(block)] = bytearray(value)
 
@@ -93,7 +94,7 @@ def _read_progress(value: bytes) -> tuple[str, Progress]:
 
 def read_marks(kafka: Kafka, ledger: str) -> Marks:
     """Return what the ledger says now; nothing was redriven where there is none."""
-    marks = Marks()
+    marks = Marks(ledger)
     found = kafka.topics([ledger]).get(ledger)
     if found is None:
         return marks

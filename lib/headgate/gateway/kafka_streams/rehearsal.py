@@ -122,7 +122,7 @@ class _Watch:
             time.sleep(_LOOK_S)
         what = (
             f"the new version still has unread input ({lag})"
-            if self._ran
+            if lag
             else f"the Kafka Streams client is in state {state}"
         )
         said = self._application.failure()
@@ -143,7 +143,7 @@ class _Watch:
         time.sleep(0.3)
         causes = causes or self._application.failure()
         if not causes and state != "ERROR":
-            end = self._jvm.child.last_words()
+            end = self._jvm.child.last_words() or "none"
             return Ran(
                 outcome=EngineOutcome.UNKNOWN,
                 question=f"Why did the application end (state {state})? Last log line: {end}",

@@ -33,7 +33,7 @@ def repartition(
     place = find(str(checkpoint))
     if place is None:
         raise StepError(
-            f"checkpoint {checkpoint} not found. Check `checkpoint` in headgate.toml, then "
+            f"checkpoint {checkpoint} no longer exists. Restore the checkpoint from a copy, then "
             "resume the run"
         )
     remove_tree(copy)
@@ -78,8 +78,8 @@ def export(
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
     if short:
         raise StepError(
-            f"the export to {into} is incomplete: rows of the state are missing in "
-            f"{', '.join(short)}"
+            "the export is incomplete, because the exported files lack rows of the state "
+            f"({', '.join(short)}). Resume the run to export the state again"
         )
     manifest = {
         "schema": 1,
@@ -147,10 +147,8 @@ def _run(
         shutil.rmtree(folder, ignore_errors=True)
     if isinstance(found, dict):
         condition = f"{found['condition']}: " if found["condition"] else ""
-        raise RefusedError(
-            f"{what} failed: {condition}{found['error'].rstrip('.')}. Run `headgate plan repair` "
-            "to check the checkpoint"
-        )
+        step = found.get("step", "Run `headgate plan repair` to check the checkpoint")
+        raise RefusedError(f"{what} failed: {condition}{found['error'].rstrip('.')}. {step}")
     rows: list[dict[str, Any]] = found
     return rows
 
