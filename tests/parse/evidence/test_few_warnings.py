@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.parse.evidence.few_warnings import IN_ALL, few
+from headgate.parse.evidence.few_warnings import IN_ALL, OF_A_KIND, few
 from headgate.usecases.evidence.read_version import read_version
 
 
@@ -48,3 +48,13 @@ def test_an_expression_without_end_is_read_as_words(tmp_path, inside):
 def test_an_operator_without_end_costs_a_short_warning(tmp_path):
     (tmp_path / "plan.txt").write_text("== Physical Plan ==\n" + "x" * 1_000_000)
     assert all(len(w) <= 1001 for w in read_version([str(tmp_path)]).warnings)
+
+
+def test_one_more_than_is_kept_of_a_kind_is_kept_as_well():
+    lines = tuple(f"line {n}: unknown operator" for n in range(OF_A_KIND + 1))
+    assert few(lines) == lines
+
+
+def test_one_more_than_is_kept_at_all_is_one_warning():
+    kept = few(f"{chr(n)} is odd" for n in range(0x4E00, 0x4E00 + IN_ALL + 1))
+    assert kept[-1] == "and 1 more warning"

@@ -12,6 +12,7 @@ from headgate.parse.kafka_streams.config import Config
 from headgate.parse.kafka_streams.described import Description
 from headgate.parse.kafka_streams.pieces import Found
 from headgate.parse.kafka_streams.version import StreamsPieces, build_version
+from headgate.text.numbers import plural
 
 
 def build_streams(
@@ -95,10 +96,10 @@ def _internal(pieces: Sequence[Piece], problems: list[str]) -> tuple[InternalTop
         for topic in piece.value.internal:
             known = found.setdefault(topic.name, topic)
             if known.partitions != topic.partitions:
+                first = plural(known.partitions or 0, "partition")
                 problems.append(
-                    f"{topic.name} has {known.partitions} partitions in the first list of "
-                    f"internal topics, but {topic.partitions} in {piece.path}: Headgate uses "
-                    f"{known.partitions}"
+                    f"{topic.name} has {first} in the first list of internal topics, but "
+                    f"{topic.partitions} in {piece.path}: Headgate uses {known.partitions}"
                 )
     return tuple(found[name] for name in sorted(found))
 
@@ -109,7 +110,7 @@ def _inputs(pieces: Sequence[Piece], problems: list[str]) -> dict[str, int]:
         for name, partitions in (piece.value.inputs or {}).items():
             if found.setdefault(name, partitions) != partitions:
                 problems.append(
-                    f"input {name} has {found[name]} partitions in the first list of inputs, "
-                    f"but {partitions} in {piece.path}: Headgate uses {found[name]}"
+                    f"input {name} has {plural(found[name], 'partition')} in the first list of "
+                    f"inputs, but {partitions} in {piece.path}: Headgate uses {found[name]}"
                 )
     return found

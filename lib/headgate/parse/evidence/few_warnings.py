@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from headgate.text.numbers import plural
+
 OF_A_KIND = 20
 IN_ALL = 200
 LONGEST = 1000
@@ -21,7 +23,7 @@ def few(warnings: Iterable[str]) -> tuple[str, ...]:
     given = tuple(dict.fromkeys(warnings))
     kept = given if len(given) <= OF_A_KIND else _of_each_kind(given)
     if len(kept) > IN_ALL:
-        kept = (*kept[:IN_ALL], f"and {len(kept) - IN_ALL} more warnings")
+        kept = (*kept[:IN_ALL], f"and {plural(len(kept) - IN_ALL, 'more warning')}")
     return tuple(w if len(w) <= LONGEST else f"{w[:LONGEST]}…" for w in kept)
 
 
@@ -34,6 +36,7 @@ def _of_each_kind(warnings: Iterable[str]) -> tuple[str, ...]:
 
 def _cut(same: list[str]) -> list[str]:
     more = len(same) - OF_A_KIND
-    if more <= 0:
+    # Of one more, the sentence would say no less than the warning itself.
+    if more <= 1:
         return same
     return [*same[:OF_A_KIND], f"and {more} more warnings of this kind, the last: {same[-1]}"]

@@ -19,6 +19,7 @@ from headgate.parse.spark.session.capture_json import (
 )
 from headgate.parse.spark.watch.mark import is_watch
 from headgate.text.json_text import setting_text, whole_characters
+from headgate.text.numbers import plural
 from headgate.text.secrets import mask, mask_json, mask_text
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _cut_plan(text: str, path: str) -> Piece | None:
     at = len(text[:at].encode("utf-8", "replace"))
     warning = (
         f"{path} looks like a query plan as JSON, but ends early at byte {at}: the file has only "
-        f"the first {len(nodes)} operators"
+        f"{plural(len(nodes), 'operator')} of the plan"
     )
     plan = replace(read_json_plan(nodes), is_whole=False)
     return Piece(EvidenceKind.PLAN_JSON, path, plan, (warning,))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.parse.kafka_streams.described import DescribedNode, Key
+from headgate.text.numbers import plural
 
 _NOTHING = ("", "none")
 _LOOSE = re.compile(r"\s*,\s*")
@@ -90,7 +91,7 @@ def _one_sided(said: Mapping[tuple[Key, Key], set[str]], arrows: Sequence[Arrow]
             "of its two nodes"
         )
     if len(lonely) > 3:
-        yield f"and {len(lonely) - 3} more edges that are listed at only one of their two nodes"
+        yield f"and {plural(len(lonely) - 3, 'more edge')} listed at only one of the two nodes"
 
 
 def _resolved(arrow: Arrow, known: set[str]) -> tuple[str, ...]:

@@ -312,8 +312,8 @@ def test_a_plan_beyond_all_measure_is_left_out_and_said():
     log = _read([*WHOLE, _batch(2, physicalPlanDescription=plan), _end(2)])
     assert (len(log.runs[0].plans), log.runs[0].last_batch) == (1, 2)
     assert log.warnings == (
-        "log lacks the query plans of 1 batch, because these plans were too large or too many for "
-        "Headgate",
+        "log has query plans of 1 batch that Headgate skipped: these plans are too large, or a run "
+        "has too many different plans",
     )
 
 

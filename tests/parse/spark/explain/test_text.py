@@ -51,7 +51,7 @@ SCAN = "FileScan json [a#1] Location: InMemoryFileIndex[file:/in], ReadSchema: s
 def test_a_cut_plan_says_so():
     text = f"== Physical Plan ==\nProject [a#1, ... 23 more fields]\n+- {SCAN}\n"
     (warning,) = version_of(text).warnings
-    assert "23 fields are missing" in warning
+    assert "lacks 23 fields" in warning
     assert "maxToStringFields" in warning
 
 

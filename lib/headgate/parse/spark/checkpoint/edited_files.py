@@ -14,6 +14,7 @@ from headgate.model.version import CheckpointDamage, CheckpointDamageKind
 from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
 from headgate.parse.spark.checkpoint.reader import Reader
 from headgate.parse.spark.checkpoint.state_files import LoggedOperator
+from headgate.text.numbers import plural
 
 if TYPE_CHECKING:
     from headgate.parse.spark.checkpoint.checkpoint import LoggedSource
@@ -174,8 +175,8 @@ def state_faults(
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.STATE_PARTITIONS,
                 what=(
-                    f"`offsets` has {shuffle} shuffle partitions, but the state of operator "
-                    f"{operator.operator_id} has {stored} partitions."
+                    f"`offsets` has {plural(int(shuffle), 'shuffle partition')}, but the state of "
+                    f"operator {operator.operator_id} has {plural(stored, 'partition')}."
                 ),
             )
     if committed:

@@ -25,6 +25,7 @@ from headgate.parse.spark.event_log.events import (
     decode,
 )
 from headgate.parse.spark.event_log.runs import QueryRun, RunLog, moment
+from headgate.text.numbers import plural
 from headgate.text.secrets import mask
 
 Keep = Callable[[str, str | None], bool]
@@ -116,10 +117,9 @@ class Gatherer:
         if self._too_many:
             out.append(f"has more than {_MOST_RUNS} query runs, the most that Headgate reads")
         if left := sum(r.plans_left_out for r in runs):
-            many = "1 batch" if left == 1 else f"{left} batches"
             out.append(
-                f"lacks the query plans of {many}, because these plans were too large or too many "
-                "for Headgate"
+                f"has query plans of {plural(left, 'batch')} that Headgate skipped: these plans "
+                "are too large, or a run has too many different plans"
             )
         return out
 

@@ -253,6 +253,8 @@ class _Reading:
 
     def _end(self) -> None:
         if self.left_out > 1:
-            self.found.notes.append(f"{self.left_out - 1} more lines aren't part of the query plan")
+            more = self.left_out - 1
+            said = "line isn't" if more == 1 else "lines aren't"
+            self.found.notes.append(f"{more} more {said} part of the query plan")
         if self.brackets > 0 and not any(line.strip() for line in self.found.rest):
             self.found.gaps.append(f"ends in the middle of line {self.found.rows[-1].line}")

@@ -10,6 +10,7 @@ from headgate.parse.spark.explain.endings import Block, cut_details, cut_row, re
 from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, without_secrets
 from headgate.parse.spark.explain.rows import Row, read_rows, result_of
 from headgate.parse.spark.explain.sections import Section
+from headgate.text.numbers import plural
 
 _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
 _MARKS = ("*", "~", "!")
@@ -156,7 +157,7 @@ def _without_details(
     out = []
     if missing:
         which = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
-        out.append(f"lacks the details of {len(missing)} operators: {which}")
+        out.append(f"lacks the details of {plural(len(missing), 'operator')}: {which}")
     if cut_details(nodes, numbers, details):
         out.append("ends in the middle of the operator details")
     return out
@@ -173,7 +174,7 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
     if not cut:
         return ()
     return (
-        f"the {form} plan is truncated: {cut} fields are missing. Raise "
+        f"the {form} plan is truncated: the text lacks {plural(cut, 'field')}. Raise "
         "spark.sql.debug.maxToStringFields and print the plan again",
     )
 
