@@ -40,7 +40,7 @@ def test_a_number_that_is_not_there(store):
     with pytest.raises(NotFoundError, match="no version of a is stored"):
         store.versions.get("a", 1)
     store.versions.add("a", version(), "f")
-    with pytest.raises(NotFoundError, match="only version 1 is stored"):
+    with pytest.raises(NotFoundError, match=r"Choose a stored version: a@1$"):
         store.versions.get("a", 7)
 
 

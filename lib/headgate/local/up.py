@@ -185,7 +185,10 @@ def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
     while time.monotonic() < deadline:
         child = supervisor.child(CONSOLE)
         if child and not child.running:
-            raise SetupError(f"the console failed to start: {child.last_words()}")
+            said = child.last_words() or "no error was printed"
+            raise SetupError(
+                f"the console failed to start: {said}. See the log {child.program.log}"
+            )
         if _answers(f"{address}/_stcore/health"):
             say(f"\nConsole  {address}      Ctrl-C stops all processes.\nLogs     {home / 'logs'}")
             return

@@ -159,8 +159,8 @@ def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:
             f"EVIDENCE --pipeline {pipeline}`"
         )
     newest = rows[-1].number
-    stored = "only version 1 is" if newest == 1 else f"versions 1 to {newest} are"
-    return f"{pipeline} has no version {number}: {stored} stored"
+    known = f"{pipeline}@1" if newest == 1 else f"{pipeline}@1 to {pipeline}@{newest}"
+    return f"{pipeline} has no version {number}. Choose a stored version: {known}"
 
 
 def summarise(version: Version) -> str:

@@ -27,7 +27,7 @@ from headgate.views.reports.rehearsal import facts, headline, rehearsal_json
     ("arguments", "code", "said"),
     [
         (["--after", "a:b"], 2, "Give --checkpoint (Spark), --state-dir"),
-        (["--checkpoint", "gone", "--after", "a:b"], 2, "gone isn't a Spark checkpoint"),
+        (["--checkpoint", "gone", "--after", "a:b"], 2, "checkpoint gone not found"),
         (["--checkpoint", ".", "--after", "a.py"], 2, "a.py isn't a module:function"),
         (["--checkpoint", ".", "--after", "a:b", "--conf", "x"], 2, "expected KEY=VALUE"),
         (["--checkpoint", ".", "--after", "a:b", "--max-records", "0"], 2, "x>=1"),

@@ -161,7 +161,7 @@ def test_what_can_not_be_rehearsed_is_said_before_spark_is_started(tmp_path):
         EvidenceError, match="isn't a Spark checkpoint: the folder has no offset log"
     ):
         rehearse(str(tmp_path), "module:function")
-    with pytest.raises(EvidenceError, match="isn't a Spark checkpoint"):
+    with pytest.raises(EvidenceError, match="gone not found"):
         rehearse(str(tmp_path / "gone"), "module:function")
     with pytest.raises(CaptureError, match=r"query\.py isn't a module:function"):
         rehearse(str(tmp_path), "query.py")

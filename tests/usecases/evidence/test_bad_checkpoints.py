@@ -207,8 +207,9 @@ def test_a_checkpoint_that_may_not_be_listed_is_one_sentence(locked, as_nobody):
 
 
 def test_no_checkpoint_has_no_batches(tmp_path):
-    for place in (tmp_path, tmp_path / "none"):
-        with pytest.raises(
-            EvidenceError, match="isn't a Spark checkpoint: the folder has no offset log"
-        ):
-            read_batches(str(place))
+    with pytest.raises(
+        EvidenceError, match="isn't a Spark checkpoint: the folder has no offset log"
+    ):
+        read_batches(str(tmp_path))
+    with pytest.raises(EvidenceError, match=r"^checkpoint .*/none not found$"):
+        read_batches(str(tmp_path / "none"))

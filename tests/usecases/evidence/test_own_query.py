@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from headgate.errors import QueryChoiceError
+from headgate.errors import EvidenceError, QueryChoiceError, with_next_step
 from headgate.gateway.spark.watch_folder import newest_watch_files
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
@@ -21,6 +21,7 @@ from headgate.usecases.check.check_readiness import _newest
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.own_query import own_query
 from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.evidence.read_registered import read_registered
 from headgate.usecases.evidence.read_version import read_version
 from headgate.usecases.evidence.watched_query import life_of
 from headgate.usecases.landscape.show_landscape import show_landscape
@@ -117,7 +118,7 @@ def test_queries_of_other_names_need_a_line_in_the_registry(tmp_path):
     with pytest.raises(QueryChoiceError, match=r"Set `query` of"):
         read_progress([watch], query=own_query(pipeline, context))
     context, pipeline = registered(tmp_path, watch=watch, query="third")
-    with pytest.raises(QueryChoiceError, match="no query 'third' in the evidence of by-city"):
+    with pytest.raises(QueryChoiceError, match=r"the evidence has no query 'third'\. Set"):
         read_progress([watch], query=own_query(pipeline, context))
     context, pipeline = registered(tmp_path, watch=watch, query="one")
     assert {b.query_id for b in read_progress([watch], query=own_query(pipeline, context))} == {
@@ -140,3 +141,23 @@ def test_the_landscape_takes_positions_of_the_newest_query_of_a_watch(tmp_path):
     told(tmp_path, NAMES)
     (found,) = show_landscape(context, None).pipelines
     assert found.lag_at == "2026-11-21T02:00:02.000Z"
+
+
+def test_a_wrong_query_in_the_registry_is_to_be_corrected_there(tmp_path):
+    watch = Path(told(tmp_path, {BEFORE: "one", AFTER: "other"}))
+    reports = [
+        json.loads(line)["progress"]
+        for file in sorted(watch.glob("*.jsonl"))
+        for line in file.read_text().splitlines()
+        if '"progress"' in line
+    ]
+    (tmp_path / "progress.json").write_text(json.dumps(reports))
+    context, pipeline = registered(
+        tmp_path, evidence=(str(tmp_path / "progress.json"),), query="third"
+    )
+    with pytest.raises(EvidenceError) as error:
+        read_registered(context, pipeline)
+    first, *listed = str(error.value).splitlines()
+    how = "Set `query` of by-city in headgate.toml to one of these"
+    assert first == f"the evidence has no query 'third'. {how}:"
+    assert (len(listed), with_next_step(error.value)) == (2, str(error.value))

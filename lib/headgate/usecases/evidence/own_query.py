@@ -35,8 +35,8 @@ class OwnQuery:
         """Return the message for evidence with `count` queries, none of which is the pipeline's."""
         if self.name is not None:
             return (
-                f"no query {self.name!r} in the evidence of {self.pipeline}. Queries in the "
-                "evidence"
+                f"the evidence has no query {self.name!r}. Set `query` of {self.pipeline} in "
+                "headgate.toml to one of these"
             )
         return (
             f"the evidence has {count} queries. Set `query` of {self.pipeline} in headgate.toml to "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headgate.errors import EvidenceError
 from headgate.gateway.checkpoint.files import read_log_files
+from headgate.gateway.files.addresses import without_secret
 from headgate.gateway.files.evidence_files import entries, find
 from headgate.parse.spark.checkpoint.batches import Batches, read_batch_logs
 from headgate.parse.spark.checkpoint.checkpoint import is_checkpoint
@@ -21,7 +22,9 @@ def read_batches(
     """
     location = _location(checkpoint, context)
     place = find(location, context.registry.file_systems if context else None)
-    if place is None or not place.is_folder or not is_checkpoint(e.name for e in entries(place)):
+    if place is None:
+        raise EvidenceError(f"checkpoint {without_secret(location)} not found")
+    if not place.is_folder or not is_checkpoint(e.name for e in entries(place)):
         raise EvidenceError(
             f"{checkpoint} isn't a Spark checkpoint: the folder has no offset log and no commit log"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from headgate.usecases.evidence.watched_query import life_of
 
 # Runs without records may follow each other; that many are looked at for one with a plan.
 _MOST_PARTS = 20
+_OF_AN_OPTION = re.compile(r"[:;] choose one|, only\b")
 
 
 def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
@@ -51,11 +53,11 @@ def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Vers
     try:
         return chosen_version(found, pipeline.query or pipeline.name)
     except QueryChoiceError as error:
-        if pipeline.query:
-            raise
         how = f"Set `query` of {pipeline.name} in headgate.toml to one of these"
-        first = open_.sentence.partition(": choose one")[0].partition("; choose one")[0]
-        raise EvidenceError("\n".join((f"{first}. {how}:", *open_.listed))) from error
+        last = error if pipeline.query else open_
+        # What the sentence ends with is for whoever passes --query.
+        first = _OF_AN_OPTION.split(last.sentence)[0]
+        raise EvidenceError("\n".join((f"{first}. {how}:", *last.listed))) from error
 
 
 def _told(context: Context, pipeline: Pipeline) -> list[str]:

@@ -301,9 +301,12 @@ def _moved(found: FoundChange) -> Iterator[str]:
     if "checkpoint" in found.settings and before.checkpoint:
         old, new = before.declared or before.checkpoint, after.declared or after.checkpoint
         yield (
-            f"headgate.toml changes the checkpoint from {old} to {new or 'none'}. Does "
+            f"headgate.toml changes the checkpoint from {old} to {new}. Does "
             "the new checkpoint have the state of the old checkpoint? If not, the query "
             "starts from scratch."
+            if new
+            else f"headgate.toml no longer has `checkpoint` (in the base: {old}). Does the query "
+            "still start with the same checkpoint? If not, the query starts from scratch."
         )
     if "group" in found.settings and before.group:
         yield (

@@ -153,7 +153,9 @@ def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
 
 def _place(checkpoint: str, context: Context | None) -> FileLocation:
     place = find(checkpoint, context.registry.file_systems if context else {})
-    if place is None or not place.is_folder or not _is_checkpoint(place):
+    if place is None:
+        raise EvidenceError(f"checkpoint {checkpoint} not found")
+    if not place.is_folder or not _is_checkpoint(place):
         raise EvidenceError(
             f"{checkpoint} isn't a Spark checkpoint: the folder has no offset log and no commit log"
         )

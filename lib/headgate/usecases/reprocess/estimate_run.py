@@ -79,7 +79,7 @@ def _unread(plan: Plan) -> int | None:
 
 def _why_no_records(plan: Plan) -> str:
     if what := uncounted(plan.impact):
-        return f"records: unknown number of records ({what})"
+        return f"records: Headgate can't count the records of this input: {what}"
     return "records: the plan doesn't show how many records are unread"
 
 

@@ -45,8 +45,8 @@ def _refuse_if_overtaken(store: Store, run: str) -> None:
     records = step_records(store.journal.entries(run)).values()
     if any(r.state is StepState.UNDONE for r in records):
         raise RefusedError(
-            f"run {run} can't be resumed, because the run was undone. Apply the run's plan again "
-            "instead"
+            f"run {run} can't be resumed, because steps of the run were rolled back. Plan the "
+            "scenario again"
         )
     if begun := undo_begun(store, run):
         raise RefusedError(
