@@ -192,8 +192,8 @@ def _reading(sql: Callable[..., Any]) -> Callable[..., Any]:
 def _refusing(method: str) -> Callable[..., Any]:
     def refuse(*_: Any, **__: Any) -> None:
         raise CaptureError(
-            f"the function writes a batch ({method}), but a capture writes nothing: move the write "
-            "out of the function"
+            f"the function writes a batch ({method}), but Headgate calls the function only to "
+            "build the query: move the write out of the function"
         )
 
     return refuse

@@ -16,6 +16,7 @@ from headgate.spark_jobs.spark_reflection import companion
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
 # Update comes first: where a query may run in both, update needs no watermark to emit rows.
 _MODES = ("update", "append", "complete")
+_CHOOSE = "choose one with --query, or with `query` in headgate.toml"
 _WANTED = "return a streaming DataFrame or a DataStreamWriter, or start the query"
 
 
@@ -87,6 +88,6 @@ def _named(started: list[Unstarted], name: str | None, entry_point: str) -> Unst
     if len(found) == 1:
         return found[0]
     names = ", ".join(q.name or "(unnamed)" for q in started)
-    if name is not None:
-        raise CaptureError(f"{entry_point} starts no query {name!r}, only {names}")
-    raise CaptureError(f"{entry_point} starts several queries ({names}): choose one with --query")
+    if not found:
+        raise CaptureError(f"{entry_point} starts no query {name!r}, only {names}: {_CHOOSE}")
+    raise CaptureError(f"{entry_point} starts several queries ({names}): {_CHOOSE}")

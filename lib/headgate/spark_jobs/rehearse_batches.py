@@ -20,13 +20,13 @@ from headgate.spark_jobs.run_one_trigger import (
 from headgate.spark_jobs.state_rows import state_rows
 
 _MOST_STARTS = 12
-_NO_COMMIT = "the checkpoint has no committed batch to restart from"
+_NO_COMMIT = "The checkpoint has no committed batch to restart from"
 _NOT_NEW = "the sources had no new rows, so the rehearsal ran a batch without input"
 _NO_ROWS = "the sources had no new rows, so the rehearsal ran no new batch with rows"
 _NOT_ASKED = "no source was read: offsets, topics, paths and new rows were not tested"
 _SLOW_MESSAGE = "the batch did not end within the timeout"
 _SLOW = (
-    "can this machine reach the sources? If the batch only needs more time, raise --timeout or"
+    "Can this machine reach the sources? If the batch only needs more time, raise --timeout or"
     " lower --max-records"
 )
 
@@ -273,7 +273,7 @@ class Rehearsal:
 
 def _around(refusal: Refusal) -> str:
     return (
-        f"is {refusal.error_class} caused by this machine (network, permissions, disk space, jars)"
+        f"Is {refusal.error_class} caused by this machine (network, permissions, disk space, jars)"
         " rather than by the query? Rehearse on a machine that reaches the sources, or use"
         " --batch none"
     )

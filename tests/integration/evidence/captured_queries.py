@@ -214,16 +214,16 @@ def leaves(spark):
 
 
 WRONG = {
-    infers: "the json source /nowhere/src infers its schema, but a capture doesn't read sources",
+    infers: "the json source /nowhere/src infers its schema, but Headgate doesn't read",
     infers_static: "the parquet source s3a://nowhere/dim infers its schema",
     reads_table: "cannot be found",
     reads_sql_file: "cannot be found",
     reads_database: "the jdbc source",
-    writes: "the function writes a batch (parquet), but a capture writes nothing",
+    writes: "the function writes a batch (parquet), but Headgate calls the function only",
     returns_nothing: "returned nothing and started no query",
     returns_batch: "returned a batch DataFrame",
     returns_text: "returned str",
-    starts_several: "starts several queries (a, b): choose one with --query",
+    starts_several: "starts several queries (a, b): choose one with --query, or with `query` in",
     breaks: "UNRESOLVED_COLUMN",
     reads_password: "KeyError: 'TEST_PASSWORD'; a capture runs without credentials",
     leaves: "called exit(3)",

@@ -109,8 +109,8 @@ class BoundSources:
             name = str(leaf.sourceName()) if kind == "StreamingRelationV2" else kind
             if name != "kafka":
                 raise CaptureError(
-                    f"the source {name} isn't Kafka, so its end can't be set: use `headgate "
-                    "plan from-point`, or run the query with Trigger.AvailableNow"
+                    f"the source {name} isn't Kafka, and Headgate can set an end only for Kafka "
+                    "sources. Run the query without Headgate, with Trigger.AvailableNow"
                 )
             same = int(self._jvm.System.identityHashCode(leaf))
             if same not in tables:
@@ -162,8 +162,9 @@ class BoundSources:
             own = {t: parts for t, parts in end.items() if t in begin or self.count == 1}
             if not own:
                 raise CaptureError(
-                    f"the end offsets of the batches don't include source {number} ({begin}). Add "
-                    "the end offsets of its topics"
+                    f"the running version's batches have no offsets of {', '.join(sorted(begin))}, "
+                    f"which source {number} of the new version reads. Use `headgate plan "
+                    "offline-upgrade`"
                 )
             queue.add(convert.partitionOffsets(json.dumps(own)))
         bounds.sources.setdefault(number, {"begin": begin})["bound"] = own

@@ -29,8 +29,9 @@ class OffsetRanges:
         wanted = list(topics)
         if missing := [t for t in wanted if t not in self.parts]:
             raise CaptureError(
-                f"the function reads topic {missing[0]}, but --offsets has no range for this "
-                "topic: add the topic's partitions"
+                f"the function reads topic {missing[0]}, but no offsets of this topic were given. "
+                "For a plan, store the function's current version with `headgate capture "
+                "MODULE:FUNCTION --pipeline PIPELINE`. For this program, add the topic to --offsets"
             )
         return OffsetRanges({t: self.parts[t] for t in wanted})
 

@@ -323,7 +323,8 @@ def chosen_batch(returned: Any, built: Built, name: str | None, entry_point: str
             f"{entry_point} returned no DataFrame or DataStreamWriter, and started no query"
         )
     names = ", ".join(w.name or "(unnamed)" for w in built.writers)
+    what = "several queries" if found or name is None else f"no query {name!r}, only others"
     raise CaptureError(
-        f"{entry_point} starts several queries ({names}): choose one with --query, or "
-        "with `query` in headgate.toml"
+        f"{entry_point} starts {what} ({names}): choose one with --query, or with `query` in "
+        "headgate.toml"
     )

@@ -251,14 +251,14 @@ def _read_files(input_rows: Any, files: str) -> Any:
     rows = reader.load(path)
     if missing := [n for n in _NEEDED if n not in rows.columns]:
         raise CaptureError(
-            f"--late-files: {path} has no column {missing[0]}. Late records need the columns "
-            f"{', '.join(_NEEDED)}. The files have: {', '.join(rows.columns) or 'no columns'}"
+            f"the late records in {path} have no column {missing[0]}. Late records need the "
+            f"columns {', '.join(_NEEDED)}. The files have: {', '.join(rows.columns) or 'none'}"
         )
     there = dict(rows.dtypes)
     if there["timestamp"] in ("bigint", "double"):
         raise CaptureError(
-            f"--late-files: column timestamp of {path} is {there['timestamp']}, so its unit is "
-            "unknown. Write timestamps as text such as 2026-04-01T10:00:00Z"
+            f"column timestamp of the late records in {path} is {there['timestamp']}, so its "
+            "unit is unknown. Write timestamps as text such as 2026-04-01T10:00:00Z"
         )
     return rows.select(
         *(

@@ -200,7 +200,7 @@ def read_folder(text: str) -> TargetFolder:
             f"--target: expected jdbc:NAME.TABLE or FORMAT:PATH (formats: {known}), found {text!r}"
         )
     if not Path(path).is_dir():
-        raise CaptureError(f"--target: folder {path} not found. Check the path")
+        raise CaptureError(f"folder {path} with the old results not found. Check the path")
     return TargetFolder(kind, Path(path))
 
 

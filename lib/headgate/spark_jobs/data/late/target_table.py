@@ -57,7 +57,7 @@ class TargetTable:
         try:
             return read_output(spark, self.address, given_connections()).rows
         except OutputError as error:
-            raise CaptureError(f"--target: {error}") from None
+            raise CaptureError(f"the table with the old results: {error}") from None
 
 
 def _counts(
