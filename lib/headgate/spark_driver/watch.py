@@ -31,6 +31,7 @@ _ENDS = 10.0
 # The same for a client's program that ends: a server that is gone must not keep it for longer.
 _ENDS_AT_EXIT = 5.0
 _REGISTERING = 20.0
+_AGAIN = "To watch the queries, call headgate.watch again, or restart the driver"
 _open: dict[tuple[str, str], Watch] = {}
 _lock = threading.Lock()
 
@@ -142,8 +143,9 @@ class Watch:
         thread.start()
         thread.join(_REGISTERING)
         if failed or thread.is_alive():
-            why = failed[0] if failed else TimeoutError(f"no response within {_REGISTERING:.0f} s")
-            self._fail(f"the query listener could not be registered: {_reason(why)}")
+            why = f": {_reason(failed[0])}" if failed else f" within {_REGISTERING:.0f} s"
+            said = f"Spark did not register the query listener{why}".rstrip(".")
+            self._fail(f"{said}. {_AGAIN}")
 
     def _fail(self, problem: str) -> None:
         self.problem = mask_text(problem)
