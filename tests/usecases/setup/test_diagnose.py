@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from checkpoint_writer import Writer
-from headgate.errors import StepError
+from headgate.errors import ConfigError, SetupError, StepError, UnreachableError
 from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.setup.diagnose import State, diagnose
@@ -39,6 +39,25 @@ def test_a_cluster_that_does_not_answer_is_4(write):
     found = by_name(diagnose(write('[kafka]\nbootstrap_servers = "127.0.0.1:1"\n')))
     assert (found["kafka"].state, found["kafka"].exit_code) == (State.FAILED, 4)
     assert found["store"].state is State.OK
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (ConfigError("no such setting"), "correct the setting in headgate.toml"),
+        (UnreachableError("an error"), "check that the address is correct and the service is"),
+        (UnreachableError("an error. Check the ACLs"), None),
+        (SetupError("nothing is here"), None),
+    ],
+)
+def test_an_error_without_a_next_step_gets_the_one_of_its_kind(write, monkeypatch, error, remedy):
+    def fail(_context):
+        raise error
+
+    monkeypatch.setattr("headgate.usecases.setup.diagnose.read_cluster", fail)
+    check = by_name(diagnose(write('[kafka]\nbootstrap_servers = "127.0.0.1:1"\n')))["kafka"]
+    assert (check.remedy or "").startswith(remedy or "") and bool(check.remedy) == bool(remedy)
+    assert "doctor" not in (check.remedy or "")
 
 
 def test_a_schema_registry_that_does_not_answer_is_4(write):

@@ -160,7 +160,11 @@ class JavaAdmin:
             return RefusedError(f"Kafka at {self.bootstrap} denied access: {why}. Check the ACLs")
         if any(w in why for w in SILENT):
             return UnreachableError(f"Kafka at {self.bootstrap} does not respond: {why}")
-        return StepError(f"Kafka at {self.bootstrap} rejected the request: {why}")
+        # Plans ask, too: what to do with a run would be wrong advice for them.
+        return StepError(
+            f"Kafka at {self.bootstrap} rejected the request: {why.rstrip('.')}. Check the "
+            "broker's version and log, then try again"
+        )
 
     def _share_groups(self, admin: Any, ids: list[str]) -> dict[str, Group]:
         if not ids:

@@ -76,9 +76,12 @@ def connected(name: str, settings: Mapping[str, str] | None) -> Iterator[Any]:
         if isinstance(error, psycopg.OperationalError) and _is_gone(error.sqlstate):
             raise UnreachableError(
                 f"database {name} closed the connection: {_line(error)}. Check the server, then "
-                "resume the run"
+                "try again"
             ) from None
-        raise StepError(f"database {name} refused a statement: {_line(error)}") from None
+        raise StepError(
+            f"database {name} refused a statement: {_line(error).rstrip('.')}. Check the user's "
+            "privileges and the server's log, then try again"
+        ) from None
 
 
 def connection_arguments(name: str, settings: Mapping[str, str] | None) -> dict[str, Any]:

@@ -65,6 +65,6 @@ def _store(found: dict[str, Any]) -> StoreRows:
         raise RefusedError(
             f"Spark can't read the state of operator {found['operator']}, store"
             f" {found['store']}: {found['error'].rstrip('.')}. Run `headgate plan rewind` "
-            "with an earlier --batch"
+            "again with an earlier --batch, or with another --restore-point"
         )
     return StoreRows(operator=found["operator"], store=found["store"], rows=found["rows"])

@@ -207,11 +207,11 @@ def _proof(signs: Signs) -> list[str]:
 def _told(life: Life) -> str:
     at = _clock(life.told_at or "")
     if life.ended:
-        return f"the watch reported the query's end at {at}"
+        return f"headgate.watch reported the query's end at {at}"
     if life.closed:
         return f"{life.closed} at {at}"
     batch = f"; the newest batch is {life.batch}" if life.batch is not None else ""
-    return f"the watch last reported at {at}{batch}"
+    return f"headgate.watch last reported at {at}{batch}"
 
 
 def _of_group(group: Group) -> tuple[ActivityState, str]:

@@ -72,6 +72,8 @@ def _source(name: str | None, sources: Sequence[Mapping[str, Any]]) -> Mapping[s
     if name is None:
         if len(sources) == 1:
             return sources[0]
+        if not sources:
+            raise EvidenceError("--sample: the old version reads no stream. Leave out --sample")
         listed = ", ".join(names)
         raise EvidenceError(
             "the query has several sources. Pass --sample SOURCE=FILE, where SOURCE is one of "

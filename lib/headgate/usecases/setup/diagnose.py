@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headgate.errors import ConfigError, HeadgateError, SetupError
+from headgate.errors import ConfigError, HeadgateError, SetupError, next_step_of
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.process.jars import broker_class_path, jars_folder, spark_jars
 from headgate.gateway.process.java import OLDEST, read_java
@@ -30,6 +30,7 @@ from headgate.usecases.reprocess.rebuild_plan import strange_checkpoint
 from headgate.usecases.restore_points.list_points import PointList, list_points
 
 PYTHON = (3, 11)
+_MYSELF = "`headgate doctor`"
 
 
 class State(StrEnum):
@@ -92,8 +93,14 @@ def _guarded(name: str, check: Callable[[], Check], remedy: str | None) -> Check
 
 
 def _failed(name: str, error: HeadgateError, remedy: str | None) -> Check:
-    code = error.exit_code
+    code, remedy = error.exit_code, remedy or _remedy_of(error)
     return Check(name=name, state=State.FAILED, message=str(error), remedy=remedy, exit_code=code)
+
+
+def _remedy_of(error: HeadgateError) -> str | None:
+    """Return the error's next step, unless it is to run this check."""
+    step = (next_step_of(error) or "").replace(f", or run {_MYSELF}", "").rstrip(".")
+    return f"{step[0].lower()}{step[1:]}" if step and _MYSELF not in step else None
 
 
 def _ok(name: str, message: str) -> Check:
