@@ -17,6 +17,7 @@ from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.gateway.kafka.java_admin_client import JavaAdmin
 from headgate.gateway.kafka.topics import TopicPart
+from headgate.gateway.process.jars import install_step
 from headgate.model.cluster import Group, GroupOffset, GroupType, Topic
 from headgate.model.output_comparison import OutputComparison
 from headgate.model.transactions import Transaction
@@ -208,7 +209,7 @@ class KafkaAdapter:
 
     def _java(self, what: str) -> JavaAdmin:
         if self.cluster.java is None:
-            raise SetupError(f"{what} needs Kafka's Java client: run `make setup`")
+            raise SetupError(f"{what} needs the jars of Kafka's Java client: {install_step()}")
         return self.cluster.java
 
 

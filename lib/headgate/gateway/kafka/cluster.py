@@ -31,6 +31,7 @@ from headgate.gateway.kafka.errors import (
 )
 from headgate.gateway.kafka.java_admin_client import JavaAdmin
 from headgate.gateway.kafka.topics import Offsets, TopicPart, Warnings
+from headgate.gateway.process.jars import install_step
 from headgate.model.cluster import Cluster, Group, GroupType, Topic
 from headgate.model.kafka_streams import looks_internal
 
@@ -266,8 +267,8 @@ class Kafka:
         if self.java is None:
             warnings.add(
                 f"Type and members of groups {names} are unknown. To read share and "
-                "streams groups, Headgate needs the jars of Kafka's Java client: run "
-                "`make setup`."
+                "streams groups, Headgate needs the jars of Kafka's Java client: "
+                f"{install_step()}."
             )
             return {}
         try:

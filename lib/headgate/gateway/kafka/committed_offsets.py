@@ -18,6 +18,7 @@ from headgate.gateway.kafka import consumer_groups
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.errors import COORDINATOR_TIME, TRANSIENT, Deadline, gather, translate
 from headgate.gateway.kafka.topics import TopicPart
+from headgate.gateway.process.jars import install_step
 from headgate.model.cluster import GroupOffset
 
 Target = tuple[int, int | None, str | None]
@@ -77,7 +78,9 @@ def delete_offsets(kafka: Kafka, group: str, parts: Iterable[TopicPart]) -> None
     if not wanted:
         return
     if kafka.java is None:
-        raise SetupError("Headgate needs Kafka's Java client to delete offsets. Run `make setup`")
+        raise SetupError(
+            f"Headgate needs the jars of Kafka's Java client to delete offsets: {install_step()}"
+        )
     refused = kafka.java.delete_offsets(group, wanted)
     if refused:
         why = "; ".join(f"{topic}[{number}]: {text}" for (topic, number), text in refused.items())

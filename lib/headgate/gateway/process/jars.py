@@ -50,6 +50,13 @@ def fetch_jars(say: Callable[[str], None]) -> None:
         )
 
 
+def install_step() -> str:
+    """Return what fetches missing jars: where a wheel is installed, there is no Makefile."""
+    if (_CLONE / "pyproject.toml").is_file():
+        return "run `make setup`"
+    return "run `headgate up --demo`, which downloads the jars at its first start"
+
+
 def _cache() -> Path:
     """Return `.cache` of the clone, else the user's cache folder."""
     if (_CLONE / "pyproject.toml").is_file():
@@ -87,7 +94,7 @@ def _jars(part: str) -> tuple[Path, ...]:
     found = tuple(sorted(folder.glob("*.jar")))
     if not found:
         raise SetupError(
-            f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT} to the "
-            "folder of the jars."
+            f"No jars in {folder}: {install_step()}. If the jars are in another folder, set "
+            f"{ENVIRONMENT} to this folder"
         )
     return found

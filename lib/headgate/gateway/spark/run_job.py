@@ -15,7 +15,7 @@ from pathlib import Path
 from headgate.errors import RunCancelledError, SetupError, UnreachableError
 from headgate.gateway.process.clean_environment import clean_environment
 from headgate.gateway.process.jars import ENVIRONMENT as JARS
-from headgate.gateway.process.jars import spark_jars
+from headgate.gateway.process.jars import install_step, spark_jars
 
 _POLL_S = 0.2
 BUSY = ", so Headgate ended the process. Check this machine's load and memory, then try again"
@@ -72,8 +72,8 @@ def jars_hint(error: str) -> str:
     if "data source: kafka" not in error:
         return ""
     return (
-        f"; Spark's Kafka jars are not installed: run `make setup`, or set {JARS} to the "
-        "folder of the jars"
+        f"; Spark's Kafka jars are not installed: {install_step()}. If the jars are in another "
+        f"folder, set {JARS} to this folder"
     )
 
 

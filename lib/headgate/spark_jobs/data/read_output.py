@@ -203,8 +203,8 @@ def _loaded(reader: Any, path: str, *, is_delta: bool = False) -> Any:
     except Exception as error:
         if "data source: delta" in str(error):
             raise OutputError(
-                f"{path} is a Delta table, but Delta Lake's jars are not installed. Run `make "
-                "setup`, or pass the jars to Spark"
+                f"{path} is a Delta table, but Delta Lake's jars are not installed. Run `headgate "
+                "doctor` to see how to install the jars, or pass the jars to Spark"
             ) from error
         raise spark_error(f"{path} can't be read", error) from error
 

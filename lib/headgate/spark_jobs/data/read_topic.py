@@ -113,7 +113,8 @@ def resolve_range(spark: Any, address: TopicOutput, settings: Mapping[str, str])
     except Exception as error:
         if isinstance(error, TypeError):
             raise OutputError(
-                "Spark's Kafka jars are not installed. Run `make setup`, or pass the jars to Spark"
+                "Spark's Kafka jars are not installed. Run `headgate doctor` to see how to install "
+                "the jars, or pass the jars to Spark"
             ) from error
         raise _kafka_error(address.topic, error) from error
 

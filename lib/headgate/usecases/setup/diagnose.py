@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from headgate.errors import ConfigError, HeadgateError, SetupError, next_step_of
 from headgate.gateway.adapters.live import LiveInspector
-from headgate.gateway.process.jars import broker_class_path, jars_folder, spark_jars
+from headgate.gateway.process.jars import broker_class_path, install_step, jars_folder, spark_jars
 from headgate.gateway.process.java import OLDEST, read_java
 from headgate.gateway.schema_registry.client import SchemaRegistry
 from headgate.model.registered_pipelines import Pipeline
@@ -63,7 +63,7 @@ def diagnose(config: str | None = None) -> tuple[Check, ...]:
 def _all(config: str | None) -> Iterator[Check]:
     yield _guarded("python", _python, "install Python 3.11 or newer")
     yield _guarded("java", _java, f"install Java {OLDEST} or newer, or set JAVA_HOME")
-    yield _guarded("jars", _jars, "run `make setup`")
+    yield _guarded("jars", _jars, install_step())
     try:
         context = open_context(config)
     except HeadgateError as error:
@@ -188,7 +188,7 @@ def _kafka(context: Context) -> Iterator[Check]:
     yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
     for warning in cluster.warnings:
         remedy = (
-            "check Headgate's permissions in Kafka. If Kafka's jars are missing, run `make setup`"
+            f"check Headgate's permissions in Kafka. If Kafka's jars are missing, {install_step()}"
         )
         yield _note("kafka", warning.rstrip("."), remedy)
 
