@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from headgate.errors import EvidenceError, QueryChoiceError, with_next_step
+from headgate.errors import QueryChoiceError, with_next_step
 from headgate.gateway.spark.watch_folder import newest_watch_files
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
@@ -155,7 +155,7 @@ def test_a_wrong_query_in_the_registry_is_to_be_corrected_there(tmp_path):
     context, pipeline = registered(
         tmp_path, evidence=(str(tmp_path / "progress.json"),), query="third"
     )
-    with pytest.raises(EvidenceError) as error:
+    with pytest.raises(QueryChoiceError) as error:
         read_registered(context, pipeline)
     first, *listed = str(error.value).splitlines()
     how = "Set `query` of by-city in headgate.toml to one of these"

@@ -18,6 +18,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.text.json_text import read_json
 
 _LAST_BATCHES = 6
+_CHECK = "Check disk space and permissions, then try again"
 _BLOCK = 1 << 20
 _SMALL, _BYTES = 64 << 10, float("inf")
 
@@ -216,7 +217,7 @@ def copy_tree(source: Path, target: Path) -> None:
         own_like(target, source)
         sync_tree(target)
     except (OSError, shutil.Error) as error:
-        raise StepError(f"{source} could not be copied to {target}: {error}") from error
+        raise StepError(f"{source} could not be copied to {target}: {error}. {_CHECK}") from error
 
 
 def sync_tree(folder: Path) -> None:
@@ -280,7 +281,9 @@ def move(source: Path, target: Path) -> None:
         if source.parent != target.parent:
             sync(source.parent)
     except OSError as error:
-        raise StepError(f"{source} could not be moved to {target}: {error.strerror}") from error
+        raise StepError(
+            f"{source} could not be moved to {target}: {error.strerror}. {_CHECK}"
+        ) from error
 
 
 def make_like(path: Path, like: Path) -> None:
@@ -294,7 +297,8 @@ def make_like(path: Path, like: Path) -> None:
         sync(path.parent)
     except OSError as error:
         raise StepError(
-            f"{path} could not be created with the permissions of {like}: {error.strerror}"
+            f"{path} could not be created with the permissions of {like}: {error.strerror}. "
+            f"{_CHECK}"
         ) from error
 
 
@@ -319,7 +323,7 @@ def remove_tree(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise StepError(f"{path} could not be removed: {error.strerror}") from error
+        raise StepError(f"{path} could not be removed: {error.strerror}. {_CHECK}") from error
 
 
 def remove_at_once(path: Path) -> None:
@@ -334,7 +338,7 @@ def remove_at_once(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise StepError(f"{path} could not be removed: {error.strerror}") from error
+        raise StepError(f"{path} could not be removed: {error.strerror}. {_CHECK}") from error
     remove_tree(rest)
 
 
@@ -348,7 +352,7 @@ def write_file(path: Path, text: str) -> None:
         draft.replace(path)
         sync(path.parent)
     except OSError as error:
-        raise StepError(f"{path} could not be written: {error.strerror}") from error
+        raise StepError(f"{path} could not be written: {error.strerror}. {_CHECK}") from error
 
 
 def sync(path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headgate.errors import EvidenceError, QueryChoiceError
+from headgate.errors import QueryChoiceError
 from headgate.gateway.files.evidence_files import FileLocation, find
 from headgate.gateway.spark.watch_folder import newest_parts, read_watch_files
 from headgate.model.evidence_kinds import EvidenceKind
@@ -32,8 +32,8 @@ def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
     """Return the version from checkpoint, registered evidence and watch together.
 
     None if there is no evidence, or if the query's first batch hasn't completed, because an
-    incomplete checkpoint would look like a change. Raises EvidenceError if several queries match,
-    and the errors of `read_version`.
+    incomplete checkpoint would look like a change. QueryChoiceError if several queries match;
+    raises the errors of `read_version`, too.
     """
     evidence = [*([pipeline.checkpoint] if pipeline.checkpoint else []), *pipeline.evidence]
     evidence += _told(context, pipeline)
@@ -57,7 +57,7 @@ def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Vers
         last = error if pipeline.query else open_
         # What the sentence ends with is for whoever passes --query.
         first = _OF_AN_OPTION.split(last.sentence)[0]
-        raise EvidenceError("\n".join((f"{first}. {how}:", *last.listed))) from error
+        raise QueryChoiceError(f"{first}. {how}", last.listed) from error
 
 
 def _told(context: Context, pipeline: Pipeline) -> list[str]:
