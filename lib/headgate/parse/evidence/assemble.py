@@ -211,7 +211,8 @@ def _without_queries(found: Gathered) -> list[str]:
     logs = [p for p in _of(found, EvidenceKind.EVENT_LOG) if not p.value.runs]
     out = [f"{p.path} is the event log of an application without streaming queries" for p in logs]
     if logs and len(logs) == len(found.pieces) and not (found.checkpoints or found.versions):
-        raise EvidenceError("; ".join((*out, *(w for p in logs for w in p.warnings))))
+        said = "; ".join((*out, *(w for p in logs for w in p.warnings))).rstrip(".")
+        raise EvidenceError(f"{said}. Pass the event log of an application that runs the query")
     return out
 
 

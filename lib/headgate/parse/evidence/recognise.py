@@ -82,7 +82,9 @@ def _explain(text: str, path: str) -> Piece | None:
         if not (found.plans and _NOT_STARTED in r)
     )
     if refused and not found.plans:
-        raise EvidenceError(refused[0])
+        raise EvidenceError(
+            f"{refused[0].rstrip('.')}. Correct the query, then create the explain text again"
+        )
     return Piece(EvidenceKind.EXPLAIN, path, found.plans, refused) if found.plans else None
 
 

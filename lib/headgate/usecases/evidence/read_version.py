@@ -146,8 +146,13 @@ def _only_piece(place: FileLocation, found: Gathered) -> Piece:
             raise EvidenceError(
                 f"{place.name} is empty. Check the path, or export the evidence again"
             )
-        reason = _packed(data) or f"isn't evidence. Formats tried: {', '.join(TRIED)}"
-        raise EvidenceError(f"{place.name} {reason}")
+        if packed := _packed(data):
+            raise EvidenceError(
+                f"{place.name} {packed}. Export the evidence again, or pass other evidence"
+            )
+        raise EvidenceError(
+            f"{place.name} isn't evidence. Formats tried: {', '.join(TRIED)}. Pass other evidence"
+        )
     return piece
 
 
