@@ -57,7 +57,8 @@ class Schedule:
     @property
     def limits(self) -> str:
         """Return the limits of a run as text for people; empty if there are none."""
-        found = [f"{exact(self.limit_records)} records"] if self.limit_records else []
+        most = self.limit_records
+        found = [plural(most, "record", exact(most))] if most else []
         found += [span_words(self.time_limit)] if self.time_limit else []
         return ", ".join(found)
 

@@ -15,7 +15,7 @@ from headgate.reprocess.plan import Plan, changed, load_plan
 from headgate.reprocess.scenarios.build import drift
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.store import Store
-from headgate.text.numbers import as_records, exact
+from headgate.text.numbers import as_records, exact, plural
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.complete_version import complete_version
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
@@ -113,7 +113,8 @@ def _limits(known: StoredSchedule, records: int | None) -> Iterator[str]:
     if most is None:
         return
     if records is None:
-        yield f"the limit is {exact(most)} records, but the number of unread records is unknown"
+        limit = plural(most, "record", exact(most))
+        yield f"the limit is {limit}, but the number of unread records is unknown"
     elif records > most:
         yield f"{as_records(records, exact(records))} are unread, and the limit is {exact(most)}"
 

@@ -238,7 +238,7 @@ def _advanced(
         if log.version == 1 and len(old) != len(log.offsets):
             # No query goes on with another number of them: one of the files is broken off.
             reader.warn(
-                f"{reader.source}/offsets/{batch} has {len(log.offsets)} sources, but "
+                f"{reader.source}/offsets/{batch} has {plural(len(log.offsets), 'source')}, but "
                 f"offsets/{batch - 1} has {len(old)}"
             )
         return sources

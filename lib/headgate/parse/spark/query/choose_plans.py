@@ -208,7 +208,8 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
         listed.append(f"and {more} more")
     if query is None or query in others:
         told = "" if query is None else f", but none with the name or id {query}"
-        plans = f"the evidence has query plans of {len(groups)} queries{told}"
+        count = "1 query" if len(groups) == 1 else f"{len(groups)} queries"
+        plans = f"the evidence has query plans of {count}{told}"
         sentence = f"{plans}: choose one with --query"
         raise QueryChoiceError(sentence, listed, of_plans=True)
     sentence = f"the evidence has no query {query!r}, only query plans of"
