@@ -65,11 +65,13 @@ def read_records(
     ranges: Mapping[TopicPart, tuple[int, int]],
     *,
     most_bytes: int = 1 << 29,
+    step: str = "Limit the unread input records with --max-records, or rehearse without the "
+    "cluster (--offline)",
 ) -> list[Record]:
     """Return all records from (inclusive) to (exclusive) of each partition, in its order.
 
     No group is joined and nothing committed. RefusedError where they are more than `most_bytes`,
-    UnreachableError where nothing came for 30 s.
+    with `step` as its advice, UnreachableError where nothing came for 30 s.
     """
     found: list[Record] = []
     size = 0
@@ -80,8 +82,7 @@ def read_records(
             if size > most_bytes:
                 raise RefusedError(
                     f"the records to copy exceed {most_bytes >> 20} MiB, the most that a rehearsal "
-                    "keeps in memory. Limit the unread input records with --max-records, or "
-                    "rehearse without the cluster (--offline)"
+                    f"keeps in memory. {step}"
                 )
     return found
 

@@ -157,7 +157,8 @@ def _from_topics(
             for name, topic in seen.items()
             for p in topic.partitions
         }
-        for record in read_records(kafka.bootstrap, kafka.config, ranges):
+        step = "Use --sample FILE with fewer rows instead of --sample-from"
+        for record in read_records(kafka.bootstrap, kafka.config, ranges, step=step):
             source = topics[record.topic]
             rows = fitted([_row(record)], source["schema"]) or []
             found.setdefault(source["folder"], []).extend(rows)

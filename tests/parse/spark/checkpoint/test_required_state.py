@@ -29,7 +29,7 @@ MISSING = [
     ("1.delta 3.delta", 3, "2.delta or 2.snapshot"),
     ("3.snapshot 4.delta", 2, "2.delta or 2.snapshot"),
     ("1.zip 3.zip", 2, "2.changelog or 2.zip"),
-    ("", 1, "file of version 1"),
+    ("", 1, "the file of version 1"),
 ]
 
 

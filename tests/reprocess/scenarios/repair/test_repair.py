@@ -186,7 +186,7 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
     store.mkdir()
     (said, *_) = repair_of(here).blockers
     assert said.startswith(
-        f"Headgate can't repair this fault: state/0/1 lacks file of version {last + 1},"
+        f"Headgate can't repair this fault: state/0/1 lacks the file of version {last + 1},"
     )
     assert said.endswith("Use `headgate plan from-scratch q`")
     # Where only the newest file is gone, an older batch is whole.

@@ -147,7 +147,7 @@ CANT = [
     ({}, remove("ck/commits/4"), "batch 4 is missing .*; available batches: 0 to 3, 5 to 6 "),
     ({"batch": 9}, gaps, "available batches: 2, 4, 6 .and 1 earlier range. "),
     ({}, remove("ck/state/0/1/3.delta"), "state/0/1 lacks 3.delta or 3.snapshot"),
-    ({}, remove("ck/state/0/1/*.delta"), "state/0/1 lacks file of version 5"),
+    ({}, remove("ck/state/0/1/*.delta"), "state/0/1 lacks the file of version 5"),
     ({}, remove("in/06.json"), "1 of 2 input files of later batches no longer exist"),
     ({}, remove("out/_spark_metadata/3"), "batch 3 is missing. Choose batch 2 or later"),
     ({}, lambda here: shutil.rmtree(here.folder / "ck/state/0/1"), "no folder for partition 1"),

@@ -86,7 +86,7 @@ def _called(
     kinds = {n.rpartition(".")[2] for n in (*snapshots.values(), *changes.values())}
     if not kinds:
         # Without a neighbour nothing tells which provider wrote here.
-        return f"file of version {at}"
+        return f"the file of version {at}"
     change, snapshot = ("delta", "snapshot") if kinds & {"delta", "snapshot"} else _OF_ROCKSDB
     named = f"_{next(iter(ids[at]))}" if ids and ids.get(at) else ""
     return f"{at}{named}.{change} or {at}{named}.{snapshot}"
