@@ -61,7 +61,7 @@ class Left:
 def left_at(place: str, settings: Settings) -> Left | None:
     """Return what is there, None where nothing is; UnreachableError where nobody answers."""
     changes, path = open_changes(place, settings)
-    with changing(place):
+    with changing(place, reads=True):
         found = list(changes.stored(path).values())
     if not found:
         return None

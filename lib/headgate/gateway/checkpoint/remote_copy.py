@@ -51,15 +51,16 @@ class Order:
 
 
 @contextmanager
-def changing(location: str) -> Iterator[None]:
-    """Turn what a file system raises into ours: a refused write costs one sentence."""
+def changing(location: str, *, reads: bool = False) -> Iterator[None]:
+    """Turn what a file system raises into ours; `reads` where nothing is written."""
     shown = without_secret(location)
+    verb, done = ("read", "read") if reads else ("write", "written")
     try:
         yield
     except PermissionError as error:
         raise RefusedError(
-            f"no permission to write {shown}: {error}. Give Headgate write access, or correct the "
-            "keys under [file_systems] in headgate.toml"
+            f"no permission to {verb} {shown}: {error}. Give Headgate {verb} access, or correct "
+            "the keys under [file_systems] in headgate.toml"
         ) from error
     except FileNotFoundError as error:
         raise RefusedError(
@@ -68,7 +69,7 @@ def changing(location: str) -> Iterator[None]:
         ) from error
     except (OSError, ValueError) as error:
         raise UnreachableError(
-            f"{shown} could not be written: {error}. Check the address and [file_systems] in "
+            f"{shown} could not be {done}: {error}. Check the address and [file_systems] in "
             "headgate.toml, then try again"
         ) from error
 
@@ -125,7 +126,7 @@ def write_place(
 def copy_issue(target: str, settings: Settings) -> str | None:
     """Return why a place is not whole and untouched as its manifest says; None: it is."""
     changes, path = open_changes(target, settings)
-    with changing(target):
+    with changing(target, reads=True):
         listed = _manifest(changes, path)
         if listed is None:
             return f"the copy {target} is incomplete: the manifest file is missing"
@@ -159,14 +160,14 @@ def delete_remote_checkpoint(target: str, source: str | None, settings: Settings
 def is_free(target: str, settings: Settings) -> bool:
     """Return whether nothing stands at a place, and no manifest of one beside it."""
     changes, path = open_changes(target, settings)
-    with changing(target):
+    with changing(target, reads=True):
         return not changes.stored(path) and _manifest(changes, path) is None
 
 
 def listing_hash(location: str, settings: Settings) -> str | None:
     """Return a hash over what the file system says of every file, None where there is none."""
     changes, path = open_changes(location, settings)
-    with changing(location):
+    with changing(location, reads=True):
         found = changes.stored(path)
     return stored_hash(found) if found else None
 
@@ -174,7 +175,7 @@ def listing_hash(location: str, settings: Settings) -> str | None:
 def sizes_of(location: str, settings: Settings) -> list[int]:
     """Return the sizes of all files of a checkpoint, in bytes."""
     changes, path = open_changes(location, settings)
-    with changing(location):
+    with changing(location, reads=True):
         return [one.size for one in changes.stored(path).values()]
 
 

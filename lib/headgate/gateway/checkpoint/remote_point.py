@@ -79,7 +79,7 @@ def stored_points(folder: str, settings: Settings, *, whole: bool = True) -> dic
     Only those of the folder itself without `whole`.
     """
     changes, path = open_changes(folder, settings)
-    with changing(folder):
+    with changing(folder, reads=True):
         return {name: one.size for name, one in changes.stored(path, whole=whole).items()}
 
 

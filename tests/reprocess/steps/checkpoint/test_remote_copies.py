@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.errors import StepError, UnreachableError
+from headgate.errors import RefusedError, StepError, UnreachableError
 from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.gateway.files import remote_write
@@ -78,3 +78,13 @@ def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
         with pytest.raises(StepError, match="a run changes only copies with the name of"):
             applier.remote_checkpoints.delete(place, None)
+
+
+@pytest.mark.parametrize(("reads", "verb"), [(True, "read"), (False, "write")])
+def test_what_is_not_permitted_is_called_by_its_name(reads, verb):
+    said = f"^no permission to {verb} s3://b/ck: denied. Give Headgate {verb} access, or"
+    with (
+        pytest.raises(RefusedError, match=said),
+        remote_copy.changing("s3://b/ck", reads=reads),
+    ):
+        raise PermissionError("denied")
