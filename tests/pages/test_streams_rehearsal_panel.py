@@ -15,7 +15,9 @@ def test_the_page_shows_the_command_line_and_starts_no_jar(open_page, streams):
     assert "start jars" in text(at)
     shown = [c.value for c in at.code if c.value.startswith("headgate rehearse")]
     assert shown == [
-        "headgate rehearse --state-dir DIR --application-id g --jar NEW.jar --after 'CLASS#method'"
+        "headgate rehearse --state-dir DIR --application-id g --jar NEW.jar --after 'CLASS#method'",
+        "headgate rehearse --before-jar OLD.jar --jar NEW.jar --after 'CLASS#method' "
+        "--application-id g",
     ]
 
 

@@ -24,29 +24,46 @@ from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
 from headgate.usecases.rehearsal.twin_spark import TwinRun
 
 _WHAT_OF_STREAMS = (
-    "Tests whether Kafka Streams resumes with the new version. This command starts the new jar on "
-    "a separate broker, with a copy of the state directory and the topics. Run the command in a "
-    "shell, because the console doesn't start jars. Headgate only reads your cluster and the "
-    "original state directory."
+    "Tests whether Kafka Streams resumes with the new version. The console doesn't start jars, so "
+    "run one of these commands in a shell. Both use a separate broker of Headgate's own."
+)
+_WITH_STATE = (
+    "On a copy of the state directory and the topics. Headgate only reads your cluster and the "
+    "original state directory:"
+)
+_AS_TWIN = (
+    "On generated records, without your cluster and without state: both versions process the same "
+    "records, and Headgate compares their state stores and outputs (twin run):"
 )
 
 
 def streams_rehearsal(pipeline: Pipeline | None) -> None:
     """Show what to call; `pipeline` gives the application id and the old version's evidence."""
-    with st.expander("Rehearsal on a copy of the state directory", icon=":material/theaters:"):
-        st.html(markup.quiet(_WHAT_OF_STREAMS))
+    title = "Rehearsal on a copy of the state directory, or on generated records"
+    with st.expander(title, icon=":material/theaters:"):
+        st.html(markup.quiet(_WHAT_OF_STREAMS) + markup.quiet(_WITH_STATE))
         st.code(command(pipeline), language="sh", wrap_lines=True)
+        st.html(markup.quiet(_AS_TWIN))
+        st.code(twin_command(pipeline), language="sh", wrap_lines=True)
 
 
 def command(pipeline: Pipeline | None) -> str:
     """Return the command line, with what is not known here in capitals."""
-    words = ["headgate", "rehearse", "--state-dir", "DIR"]
-    if pipeline is not None and pipeline.group:
-        words += ["--application-id", pipeline.group]
+    words = ["headgate", "rehearse", "--state-dir", "DIR", *_application(pipeline)]
     words += ["--jar", "NEW.jar", "--after", "CLASS#method"]
     if pipeline is not None and pipeline.evidence:
         words += ["--before", pipeline.evidence[0]]
     return shlex.join(words)
+
+
+def twin_command(pipeline: Pipeline | None) -> str:
+    """Return the command line of a twin run, with what is not known here in capitals."""
+    words = ["headgate", "rehearse", "--before-jar", "OLD.jar", "--jar", "NEW.jar"]
+    return shlex.join([*words, "--after", "CLASS#method", *_application(pipeline)])
+
+
+def _application(pipeline: Pipeline | None) -> list[str]:
+    return ["--application-id", pipeline.group] if pipeline and pipeline.group else []
 
 
 _EVERY_S = 1.0
