@@ -40,7 +40,7 @@ def test_a_topic_is_shown_by_reason_with_masked_samples(
 ):
     address = "reprocess?pipeline=billing&scenario=dead-letters"
     page = visit(address, at=letters_console, scheme=scheme, size=(1280, 1700))
-    field = page.get_by_role("textbox", name="Which dead letter topic should Headgate redrive?")
+    field = page.get_by_role("textbox", name="Dead letter topic", exact=True)
     field.fill(topics[1])
     field.press("Enter")
     page.get_by_text("No undo is possible for 1 step").first.wait_for()

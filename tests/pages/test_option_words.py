@@ -1,4 +1,4 @@
-"""The page speaks of its questions where the command line speaks of options."""
+"""The page names its labels where the command line names options."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ import pytest
 
 from headgate.reprocess.scenario import Kind
 from headgate.reprocess.scenarios.build import SCENARIOS
-from headgate.ui.reprocess.option_words import as_asked, example
+from headgate.ui.reprocess.option_words import as_asked, example, page_help
 
 SAID = [
     (
         "choose with --no-record whether the partition moves",
-        "choose with “What if a partition has no record at or after the time?” whether the "
-        "partition moves",
+        "choose with “Partitions without a record at or after the time” whether the partition "
+        "moves",
     ),
     (
         "--to-datetime: expected a time",
-        "“At which time should the pipeline start?”: expected a time",
+        "“Time”: expected a time",
+    ),
+    (
+        "rows as for `kafka-consumer-groups --from-file`, see --from-file",
+        "rows as for `kafka-consumer-groups --from-file`, see “File of offsets”",
     ),
     ("leave --unknown-option and a--topic-b alone", "leave --unknown-option and a--topic-b alone"),
 ]
 
 
 @pytest.mark.parametrize(("text", "shown"), SAID)
-def test_a_question_stands_where_its_option_is_named(text, shown):
+def test_a_label_stands_where_its_option_is_named(text, shown):
     assert as_asked(text, "from-point") == shown
     assert as_asked(text, None) == as_asked(text, "undo") == text
 
@@ -37,3 +41,27 @@ def test_every_text_that_is_asked_for_shows_what_an_answer_looks_like():
     }
     assert len(forms) > 8 and all(forms.values()), forms
     assert not any(form in shown for form, shown in forms.items())
+
+
+def test_a_label_says_what_is_chosen():
+    labels = [o.ask for name in SCENARIOS for o in SCENARIOS[name].options]
+    assert not [label for label in labels if label.endswith("?") or len(label) > 55]
+
+
+def test_the_help_of_a_field_says_how_to_give_several_values():
+    topic = SCENARIOS["from-point"].option("topic")
+    assert page_help(topic, "from-point") == (
+        "Change offsets only in this topic, or only in these partitions of the topic. Separate "
+        "several values with spaces."
+    )
+    for name, scenario in SCENARIOS.items():
+        helps = [page_help(option, name) for option in scenario.options]
+        assert not [text for text in helps if "be repeated" in text or "Pass this" in text]
+
+
+def test_the_help_of_a_field_names_other_fields_by_their_labels():
+    failing = SCENARIOS["historical-range"].option("max-failing")
+    assert page_help(failing, "historical-range") == (
+        "Maximum number of records for “Dead letter topic for failing records” (default 100). If "
+        "more records fail, the run stops."
+    )

@@ -123,10 +123,10 @@ def test_the_wizard_refuses_with_the_reason(open_page, seeded):
 
 def test_the_wizard_asks_what_the_scenario_needs(open_page, seeded):
     at = open_page("reprocess", pipeline="billing", scenario="from-point")
-    assert "Choose a point" in text(at)
+    assert "Required for the plan: Point" in text(at)
     assert at.button(key=ReprocessKey.GO).disabled
     at.selectbox(key="choice_from-point_point").set_value("to-datetime").run()
-    assert "Choose a point" in text(at)
+    assert "Required for the plan: Point" in text(at)
     at.text_input(key="option_from-point_to-datetime").set_value("yesterday").run()
     assert "expected a time such as" in text(at)
     # What is right is asked of Kafka, and there is none.

@@ -82,7 +82,7 @@ def test_choosing_a_scenario_puts_it_into_the_address_and_back(open_page, seeded
     at = open_page("reprocess", pipeline="billing")
     at.button(key=f"{ReprocessKey.CHOOSE}_from-point").click().run()
     assert at.query_params["scenario"] in ("from-point", ["from-point"])
-    assert "Choose a point" in text(at)
+    assert "Required for the plan: Point" in text(at)
     at.button(key=ReprocessKey.OTHER).click().run()
     assert "scenario" not in at.query_params
     assert at.button(key=f"{ReprocessKey.CHOOSE}_from-scratch")

@@ -36,9 +36,9 @@ class Kind(StrEnum):
 class Option:
     """One question of a scenario.
 
-    `name` is that of the command line, without dashes before it. `ask` is the wizard's question,
-    `help` one line for both. Of the options with the same `one_of` at most one is given; where
-    they are `required`, exactly one.
+    `name` is that of the command line, without dashes before it. `ask` is its label on the page: a
+    noun, or what a FLAG does, and no question. `help` is one line for both. Of the options with the
+    same `one_of` at most one is given; where they are `required`, exactly one.
     A question with `after` makes sense only once one of those options is answered: the wizard
     asks it only then.
     `metavar` is the form of the value, as in `TIME`; `engines` are those that it makes sense for.

@@ -1,14 +1,18 @@
-"""What the command line calls by an option's name, in the words that the page asks it with."""
+"""What the command line calls by an option's name, by its label on the page."""
 
 from __future__ import annotations
 
 import re
 
-from headgate.reprocess.scenario import Option
+from headgate.reprocess.scenario import Kind, Option
 from headgate.reprocess.scenarios.build import SCENARIOS
 
-# A command of another scenario stays as it is.
-_NAME = re.compile(r"\x60headgate plan [^\x60]*\x60|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
+# A command in backticks stays as it is.
+_NAME = re.compile(
+    r"\x60[^\x60\s-][^\x60]* [^\x60]*\x60|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])"
+)
+_REPEATED = re.compile(r"; can be repeated(?=\.)| Can be repeated\.")
+_SEPARATED = "Separate several values with spaces."
 # By the form of a value on the command line.
 _EXAMPLES = {
     "TIME": "2026-11-21T10:00:00Z",
@@ -53,7 +57,7 @@ def example(option: Option) -> str | None:
 
 
 def as_asked(text: str, scenario: str | None) -> str:
-    """Return a sentence with the page's question in the place of each option's name."""
+    """Return a sentence with the page's label in the place of each option's name."""
     declared = SCENARIOS.get(scenario) if scenario else None
     if declared is None:
         return text
@@ -63,3 +67,10 @@ def as_asked(text: str, scenario: str | None) -> str:
         return f"“{option.ask}”" if option is not None and option.ask else found[0]
 
     return _NAME.sub(asked, text)
+
+
+def page_help(option: Option, scenario: str) -> str:
+    """Return the help of an option as the page needs it: a field takes several values at once."""
+    text = as_asked(_REPEATED.sub("", option.help), scenario)
+    text = text.replace("Pass this if", "Choose this if")
+    return f"{text} {_SEPARATED}" if option.kind is Kind.MANY else text

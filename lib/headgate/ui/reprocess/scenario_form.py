@@ -10,7 +10,7 @@ import streamlit as st
 from headgate.model.version import Engine
 from headgate.reprocess.answers import missing
 from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
-from headgate.ui.reprocess.option_words import example
+from headgate.ui.reprocess.option_words import example, page_help
 from headgate.ui.shared import markup
 
 _NEITHER = "Not chosen"
@@ -46,17 +46,17 @@ def _questions(scenario: Scenario, engine: Engine) -> tuple[dict[str, list[Optio
 
 
 def unanswered(scenario: Scenario, engine: Engine, answers: Mapping[str, Any]) -> bool:
-    """Say what is still to be answered; returns whether there is something."""
+    """Name what is still to be answered; returns whether there is something."""
     if scenario.support[engine].answer is Answer.REFUSED:
         return False
     open_words = missing(scenario, answers, engine)
     if not open_words:
         return False
-    asked = (
-        f"Choose a {word}." if len(options) > 1 else options[0].ask
+    labels = (
+        word.capitalize() if len(options) > 1 else options[0].ask
         for word, options in open_words.items()
     )
-    st.html(markup.quiet(f"Required for the plan: {' '.join(asked)}"))
+    st.html(markup.quiet(f"Required for the plan: {'; '.join(labels)}"))
     return True
 
 
@@ -80,7 +80,7 @@ def _ask_one(scenario: Scenario, word: str, options: Sequence[Option]) -> dict[s
         return {}
     with value:
         if names[chosen].kind is Kind.FLAG:
-            st.caption(names[chosen].help)
+            st.caption(page_help(names[chosen], scenario.name))
             return {chosen: True}
         return _answered(names[chosen], _ask(scenario, names[chosen]))
 
@@ -97,20 +97,20 @@ def _ask_each(scenario: Scenario, options: Sequence[Option]) -> dict[str, Any]:
 
 def _ask(scenario: Scenario, option: Option) -> Any:
     """Draw the question and return the answer, or what stands for none."""
-    key = option_key(scenario.name, option.name)
+    key, about = option_key(scenario.name, option.name), page_help(option, scenario.name)
     match option.kind:
         case Kind.FLAG:
-            return st.checkbox(option.ask, help=option.help, key=key)
+            return st.checkbox(option.ask, help=about, key=key)
         case Kind.NUMBER:
-            return st.number_input(option.ask, value=None, step=1, help=option.help, key=key)
+            return st.number_input(option.ask, value=None, step=1, help=about, key=key)
         case Kind.CHOICE:
             return st.selectbox(
-                option.ask, option.choices, index=None, help=option.help, key=key,
+                option.ask, option.choices, index=None, help=about, key=key,
                 placeholder=_NEITHER,
             )  # fmt: skip
         case Kind.FILE:
-            return st.file_uploader(option.ask, help=option.help, key=key)
-    return st.text_input(option.ask, placeholder=example(option), help=option.help, key=key)
+            return st.file_uploader(option.ask, help=about, key=key)
+    return st.text_input(option.ask, placeholder=example(option), help=about, key=key)
 
 
 def _answered(option: Option, value: Any) -> dict[str, Any]:

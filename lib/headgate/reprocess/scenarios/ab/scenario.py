@@ -148,7 +148,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="other",
-            ask="Which function builds the query of the other version?",
+            ask="Function of the other version",
             help="Function that builds the query of the other version, importable from the folder "
             "of headgate.toml.",
             metavar="MODULE:FUNCTION",
@@ -157,14 +157,14 @@ SCENARIO = Scenario(
         KEYS,
         Option(
             name="to",
-            ask="Which folder should the results be written to?",
+            ask="Folder for the results",
             help="Absolute path of a new folder for the results of both versions.",
             metavar="FOLDER",
             required=True,
         ),
         Option(
             name="offsets",
-            ask="Which offsets should be processed?",
+            ask="Offset ranges to process",
             help="Offsets to process; TO is not included (default: all offsets that exist when "
             "the plan is made).",
             kind=Kind.MANY,
@@ -177,7 +177,7 @@ SCENARIO = Scenario(
         IGNORE,
         Option(
             name="allow-differences",
-            ask="Should the run succeed even if the results differ?",
+            ask="Succeed even if the results differ",
             help="Report differences without failing the run (default: the run fails with exit "
             "code 5).",
             kind=Kind.FLAG,

@@ -29,7 +29,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="max-records",
-            ask="How many records per batch at most?",
+            ask="Maximum records per batch",
             help="Maximum number of records in a batch (default: `maxOffsetsPerTrigger` of the "
             "query). Without any limit, the first batch contains all unread records.",
             kind=Kind.NUMBER,
@@ -38,7 +38,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="rate",
-            ask="How many records per second at most?",
+            ask="Maximum records per second",
             help="Rate limit in records per second (default: none). A batch has at most 10 "
             "seconds' worth of records.",
             kind=Kind.NUMBER,
@@ -47,7 +47,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="time-limit",
-            ask="Stop after how many seconds?",
+            ask="Time limit in seconds",
             help="Time limit in seconds (default: none). At the limit, the run stops cleanly. "
             "`headgate resume` then continues to the same offsets.",
             kind=Kind.NUMBER,
@@ -55,7 +55,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="start-after",
-            ask="Start the pipeline after the run?",
+            ask="Start the pipeline after the run",
             help=(
                 "Start the pipeline after the run. Without this option, the pipeline stays stopped."
             ),

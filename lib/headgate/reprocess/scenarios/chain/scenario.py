@@ -235,7 +235,7 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
 OPTIONS = (
     Option(
         name="at",
-        ask="To which record timestamp in the first input should the pipelines rewind?",
+        ask="Record timestamp in the first input",
         help="Target time: a record timestamp in the first pipeline's input (default zone: UTC).",
         metavar="TIME",
         one_of=_MOMENT,
@@ -243,7 +243,7 @@ OPTIONS = (
     ),
     Option(
         name="to-earliest",
-        ask="Reprocess from the earliest offsets, with empty state?",
+        ask="Earliest offsets, with empty state",
         help="Reprocess all records that the first pipeline's input still has, with empty state.",
         kind=Kind.FLAG,
         one_of=_MOMENT,
@@ -251,7 +251,7 @@ OPTIONS = (
     ),
     Option(
         name="exclude",
-        ask="Which downstream pipelines keep running unchanged?",
+        ask="Pipelines that keep running unchanged",
         help="Pipeline that keeps running unchanged. The plan shows the consequences. Can be "
         "repeated.",
         kind=Kind.MANY,
@@ -259,7 +259,7 @@ OPTIONS = (
     ),
     Option(
         name="choose",
-        ask="Which pipelines need another choice than the default?",
+        ask="Choices other than the default",
         help="Choice for a pipeline instead of the default: reset (empty state), rewind (earlier "
         "state), skip (keep the state, skip replaced records) or nothing (keep running). Can be "
         "repeated.",

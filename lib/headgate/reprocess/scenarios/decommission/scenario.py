@@ -27,7 +27,7 @@ def build(request: PlanRequest) -> Plan:
 
 BACK_UP = Option(
     name="back-up",
-    ask="Back up the records of internal topics, so that an undo can restore them?",
+    ask="Back up the records of internal topics",
     help="Copy the records of internal topics to backup topics first; an undo restores them.",
     kind=Kind.FLAG,
     engines=frozenset({Engine.KAFKA_STREAMS}),

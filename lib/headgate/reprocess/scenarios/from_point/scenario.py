@@ -267,7 +267,7 @@ def _of_list(listed: Iterable[Listed]) -> tuple[tuple[str, ...], dict[str, list[
 OPTIONS = (
     Option(
         name="to-datetime",
-        ask="At which time should the pipeline start?",
+        ask="Time",
         help=(
             "Start at the first record at or after this time in every partition (default zone: "
             "UTC)."
@@ -278,7 +278,7 @@ OPTIONS = (
     ),
     Option(
         name="by-duration",
-        ask="How far back should the pipeline start?",
+        ask="Duration before now",
         help="Time to start at, as a duration before now: PT2H, P1D or 1d2h.",
         metavar="DURATION",
         one_of=_POINT,
@@ -286,7 +286,7 @@ OPTIONS = (
     ),
     Option(
         name="shift-by",
-        ask="How many records later should the pipeline start? A negative number means earlier.",
+        ask="Shift by N records (negative: earlier)",
         help="Shift offsets by N records; a negative N rewinds. Offsets stay between the earliest "
         "and the latest offset.",
         kind=Kind.NUMBER,
@@ -296,7 +296,7 @@ OPTIONS = (
     ),
     Option(
         name="to-offset",
-        ask="At which offset should the pipeline start?",
+        ask="Same offset in every partition",
         help="Offset to start at in every partition. If a partition doesn't have this offset, "
         "the plan is blocked.",
         kind=Kind.NUMBER,
@@ -306,7 +306,7 @@ OPTIONS = (
     ),
     Option(
         name="to-earliest",
-        ask="Start at the earliest offset?",
+        ask="Earliest offset",
         help="Start at the earliest offset of every partition.",
         kind=Kind.FLAG,
         one_of=_POINT,
@@ -314,7 +314,7 @@ OPTIONS = (
     ),
     Option(
         name="to-latest",
-        ask="Start at the latest offset?",
+        ask="Latest offset",
         help="Start at the latest offset of every partition: unread records are skipped.",
         kind=Kind.FLAG,
         one_of=_POINT,
@@ -322,7 +322,7 @@ OPTIONS = (
     ),
     Option(
         name="to-current",
-        ask="Stay at the current offset?",
+        ask="Current offset",
         help="Keep the current offset of every partition. Headgate only verifies that the "
         "offset still exists.",
         kind=Kind.FLAG,
@@ -331,7 +331,7 @@ OPTIONS = (
     ),
     Option(
         name="to-offsets",
-        ask="At which offsets should the pipeline start?",
+        ask="Offset of each partition",
         help="Offsets to start at, one row per partition; other partitions keep their offsets.",
         kind=Kind.MANY,
         metavar="TOPIC,PARTITION,OFFSET",
@@ -340,7 +340,7 @@ OPTIONS = (
     ),
     Option(
         name="from-file",
-        ask="Which file has the offsets?",
+        ask="File of offsets",
         help="File with rows TOPIC,PARTITION,OFFSET, as for `kafka-consumer-groups --from-file`.",
         kind=Kind.FILE,
         metavar="FILE",
@@ -350,7 +350,7 @@ OPTIONS = (
     ),
     Option(
         name="from-group",
-        ask="Which group has the offsets to start at?",
+        ask="Offsets of another consumer group",
         help="Start at the committed offsets of this other consumer group.",
         metavar="GROUP",
         one_of=_POINT,
@@ -358,7 +358,7 @@ OPTIONS = (
     ),
     Option(
         name=_RESTORE_POINT,
-        ask="Which restore point has the offsets to start at?",
+        ask="Offsets of a restore point",
         help="Restore point id: start at the offsets of this restore point. `headgate "
         "restore-points` lists the ids.",
         metavar="ID",
@@ -368,7 +368,7 @@ OPTIONS = (
     ),
     Option(
         name="no-record",
-        ask="What if a partition has no record at or after the time?",
+        ask="Partitions without a record at or after the time",
         help="If a partition has no record at or after the time: start at its latest offset "
         "(end), or keep its offset (leave).",
         kind=Kind.CHOICE,
@@ -377,7 +377,7 @@ OPTIONS = (
     ),
     Option(
         name="past-retention",
-        ask="Start later if records at the chosen time are past retention?",
+        ask="Start later if records at the time are past retention",
         help="If records at the chosen time may be past retention in a partition, start at the "
         "first remaining record of the partition (default: the plan is blocked).",
         kind=Kind.FLAG,
@@ -385,7 +385,7 @@ OPTIONS = (
     ),
     Option(
         name="topic",
-        ask="In which topics or partitions should offsets change (default: all)?",
+        ask="Topics or partitions (default: all)",
         help="Change offsets only in this topic, or only in these partitions of the topic. Can be "
         "repeated.",
         kind=Kind.MANY,

@@ -99,7 +99,7 @@ def _position_of(name: str, inspector: Inspector) -> QueryPosition:
 OPTIONS = (
     Option(
         name="from-pipeline",
-        ask="Which query has the offsets to start at?",
+        ask="Offsets of another query",
         help=(
             "Start at the offsets where the last committed batch of this other Spark pipeline "
             "ended."

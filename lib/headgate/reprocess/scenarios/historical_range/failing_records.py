@@ -24,14 +24,14 @@ _LARGEST_BY_DEFAULT, _NO_LIMIT = 1048588, 2**63 - 1
 
 FAILING_TO = Option(
     name="failing-to",
-    ask="Which dead letter topic gets the records on which the query fails?",
+    ask="Dead letter topic for failing records",
     help="Existing dead letter topic for the records on which the query fails. The run processes "
     "all other records (default: the first failing record stops the run).",
     metavar="TOPIC",
 )
 MAX_FAILING_OPTION = Option(
     name="max-failing",
-    ask="Stop after how many failing records?",
+    ask="Maximum failing records",
     help=f"Maximum number of records for --failing-to (default {MAX_FAILING}). If more records "
     "fail, the run stops.",
     kind=Kind.NUMBER,

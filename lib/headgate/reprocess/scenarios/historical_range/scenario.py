@@ -329,7 +329,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="from",
-            ask="From which event time on should results be computed?",
+            ask="Start of the range (event time)",
             help="Start of the range (included). A result is in the range if its window starts "
             "in the range, or, without a window, if its event time is in the range.",
             metavar="TIME",
@@ -337,14 +337,14 @@ SCENARIO = Scenario(
         ),
         Option(
             name="until",
-            ask="Until which event time should results be computed?",
+            ask="End of the range (event time)",
             help="End of the range (not included).",
             metavar="TIME",
             required=True,
         ),
         Option(
             name="to",
-            ask="Write the results to which folder, topic or table?",
+            ask="Folder, topic or table for the results",
             help="Absolute path of the folder for the results, kafka:TOPIC for a topic, or "
             "jdbc:NAME.TABLE for a table of the database under [jdbc.NAME] in headgate.toml.",
             metavar="FOLDER|kafka:TOPIC|jdbc:NAME.TABLE",
@@ -352,7 +352,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="keys",
-            ask="Which columns identify a result?",
+            ask="Key columns",
             help="Key column of a result. If --to is a table, results replace the rows with the "
             "same keys. For a stream in update mode, the run keeps only the last row of each key. "
             "In this case, value.FIELD is also possible (a field of the JSON in the column value). "
@@ -362,27 +362,27 @@ SCENARIO = Scenario(
         ),
         Option(
             name="append",
-            ask="Append the results to an existing topic?",
+            ask="Append the results to an existing topic",
             help="Append the results to the existing topic in --to. An undo can't remove "
             "appended results.",
             kind=Kind.FLAG,
         ),
         Option(
             name="file-format",
-            ask="Which format should the files have?",
+            ask="File format",
             help="Format of the files (default parquet).",
             kind=Kind.CHOICE,
             choices=FORMATS,
         ),
         Option(
             name="replace",
-            ask="Replace the contents of the folder?",
+            ask="Replace the contents of the folder",
             help="Replace the contents of an existing folder. An undo restores them.",
             kind=Kind.FLAG,
         ),
         Option(
             name="time-column",
-            ask="Which column has the event time or window of a result?",
+            ask="Event time or window column",
             help="Column with the event time or window of a result, or value.FIELD for a field of "
             "the JSON in the column value (default: the window column, else the column of the "
             "watermark).",
@@ -395,7 +395,7 @@ SCENARIO = Scenario(
         MAX_FAILING_OPTION,
         Option(
             name="warm-up",
-            ask="How much time before and after the range should the run also process?",
+            ask="Extra time before and after the range",
             help="Time before and after the range, such as 2h. The run also processes the "
             "records of this time. Needed for joins, session windows, deduplication and "
             "functions with state.",
@@ -403,7 +403,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="lateness",
-            ask="How late can records be?",
+            ask="Maximum lateness of records",
             help="Largest difference, in either direction, between a record's event time and the "
             "newest Kafka timestamp up to the record in its partition, such as 3d (default: "
             "unlimited). Headgate then reads only records whose Kafka timestamps are at most this "
@@ -412,7 +412,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="scan",
-            ask="In which offset ranges should Headgate look for records of the time range?",
+            ask="Offset ranges to search",
             help="Offset ranges in which Headgate looks for records of the time range. TO is "
             "not included. Records at other offsets are missing from the results (default: "
             "the offsets of --lateness, else all offsets when the plan is made).",

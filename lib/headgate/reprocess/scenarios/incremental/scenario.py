@@ -136,7 +136,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="cron",
-            ask="At which times should runs start (cron, UTC)?",
+            ask="Cron expression (UTC)",
             help="Cron expression of five fields, in UTC.",
             metavar="CRON",
             one_of=_WHEN,
@@ -144,7 +144,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="every",
-            ask="How often should a run start?",
+            ask="Time between two runs",
             help=(
                 "Time between two ticks, such as 15m. The first interval starts when the "
                 "schedule is created."
@@ -155,7 +155,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="when-lag",
-            ask="Above which consumer lag should a run start?",
+            ask="Consumer lag that starts a run",
             help="Run if the consumer lag exceeds this number of records.",
             kind=Kind.NUMBER,
             metavar="COUNT",
@@ -164,7 +164,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="when-quiet",
-            ask="After how long without new records should a run start?",
+            ask="Time without new records that starts a run",
             help="Run if no record has arrived for this time and unread records exist.",
             metavar="DURATION",
             one_of=_WHEN,
@@ -172,7 +172,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="missed",
-            ask="What happens to missed ticks?",
+            ask="Missed ticks",
             help="What to start for missed ticks: once = one run for all of them (default), skip = "
             "no run, all = one run for each. A tick is missed while no worker runs, or during "
             "another run of the pipeline.",
@@ -181,7 +181,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="max-run-records",
-            ask="How many records per run at most?",
+            ask="Maximum records per run",
             help="Maximum number of records per run (default: no limit). If more records are "
             "unread, Headgate creates a request for approval instead of starting the run.",
             kind=Kind.NUMBER,
@@ -190,7 +190,7 @@ SCENARIO = Scenario(
         *(o for o in BOUNDED.options if o.name == "max-records"),
         Option(
             name="time-limit",
-            ask="After how many seconds should each run stop?",
+            ask="Time limit of a run in seconds",
             help="Time limit of a run in seconds (default: none). If Headgate estimates that a "
             "run would take longer, it creates a request for approval instead of starting the run. "
             "Otherwise, the run stops at the limit.",

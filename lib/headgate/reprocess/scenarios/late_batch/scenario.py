@@ -202,7 +202,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="late",
-            ask="Which records are late?",
+            ask="Late records",
             help="Source of the late records: offsets of the input, another topic (whole or by "
             "offsets), or a folder of files. TO is not included.",
             kind=Kind.MANY,
@@ -211,7 +211,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="keys",
-            ask="Which columns are the key of a result?",
+            ask="Key columns",
             help="Key columns of a result. Every aggregation must group by these columns. "
             "Headgate finds the window column itself.",
             kind=Kind.MANY,
@@ -220,7 +220,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="to",
-            ask="Which folder or table has the results to replace?",
+            ask="Folder or table with the results",
             help="Absolute path of the folder with the results, or jdbc:NAME.TABLE for a table of "
             "the database under [jdbc.NAME] in headgate.toml.",
             metavar="FOLDER|jdbc:NAME.TABLE",
@@ -228,28 +228,28 @@ SCENARIO = Scenario(
         ),
         Option(
             name="file-format",
-            ask="In which format are the results?",
+            ask="Format of the results",
             help="Format of the results in a folder (default parquet).",
             kind=Kind.CHOICE,
             choices=("parquet", "json", "orc"),
         ),
         Option(
             name="late-format",
-            ask="In which format are the files of late records?",
+            ask="Format of the files of late records",
             help="Format of the files of late records (default parquet).",
             kind=Kind.CHOICE,
             choices=("parquet", "json", "orc"),
         ),
         Option(
             name="input",
-            ask="Which input do the late records belong to?",
+            ask="Input topic of the late records",
             help="Input topic of the late records (default: the input in --late, or the only "
             "input).",
             metavar="TOPIC",
         ),
         Option(
             name="duplicates",
-            ask="How are duplicate records detected?",
+            ask="Duplicate detection",
             help="How duplicates are detected: by offsets (default), by key, by JSON fields of the "
             "value (value.FIELD), or not at all (none).",
             kind=Kind.MANY,
@@ -257,13 +257,13 @@ SCENARIO = Scenario(
         ),
         Option(
             name="time-column",
-            ask="Which column has the event time or window of a result?",
+            ask="Event time or window column",
             help="Column with the event time or window of a result (default: the window column).",
             metavar="COLUMN",
         ),
         Option(
             name="lateness",
-            ask="How late can other records of the same windows be?",
+            ask="Maximum lateness of other records",
             help="Longest time between the event time and the arrival of any record of these "
             "windows, such as 3d (default: unlimited). A record's arrival is the newest Kafka "
             "timestamp up to this record in its partition. Headgate reads only the records that "
@@ -272,7 +272,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="scan",
-            ask="Which offsets of the inputs are processed?",
+            ask="Offset ranges to process",
             help="Offsets of the inputs to process; TO is not included (default: all offsets that "
             "exist when the plan is made).",
             kind=Kind.MANY,
@@ -280,7 +280,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name=OLDEST,
-            ask="Which is the first database transaction whose rows the run must not replace?",
+            ask="First transaction whose rows stay",
             help="Number of the first transaction whose rows the run must not replace (default: "
             "the oldest transaction that is open when the plan is made). Only for a table.",
             kind=Kind.NUMBER,
@@ -289,7 +289,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="accept-expired",
-            ask="Replace results even if older records are past retention or left out?",
+            ask="Replace results even if older records are missing",
             help="Replace results even if older input records are past retention, or --scan "
             "leaves records out. The new results lack these records. For the keys of the "
             "late records, results whose records are all gone are deleted.",

@@ -83,13 +83,13 @@ def _export_risks(folder: str | None) -> list[str]:
 OPTIONS = (
     Option(
         name="to",
-        ask="Which location should the new checkpoint have?",
+        ask="Location of the new checkpoint",
         help="Absolute path of the new checkpoint; the old checkpoint stays unchanged.",
         metavar="LOCATION",
     ),
     Option(
         name="source",
-        ask="Which old source does each new source continue?",
+        ask="Old source of each new source",
         help=(
             "Old source that a new source continues, as NEW=OLD by number or name: 0=1, orders=0, "
             "0=0,1 (merges two), 2=new (continues none). Can be repeated."
@@ -99,14 +99,14 @@ OPTIONS = (
     ),
     Option(
         name="rehearse",
-        ask="Rehearse the new version on the new checkpoint first?",
+        ask="Rehearse the new version first",
         help="Rehearse one batch of the registered entry point on a copy of the new checkpoint, "
         "without output. If the rehearsal fails, the run fails.",
         kind=Kind.FLAG,
     ),
     Option(
         name="export-state",
-        ask="Which folder should the old state be exported to?",
+        ask="Folder for the exported state",
         help=(
             "Export the old state as Parquet to this folder (an absolute path that doesn't exist "
             "yet). The new version can read it as its initial state."

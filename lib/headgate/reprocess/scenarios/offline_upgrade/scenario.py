@@ -57,7 +57,7 @@ def build(request: PlanRequest) -> Plan:
 OPTIONS = (
     Option(
         name="after",
-        ask="Which version is the new version?",
+        ask="New version",
         help="New version: module:function, NAME@N, a version file or other evidence.",
         metavar="EVIDENCE",
         required=True,
@@ -65,14 +65,14 @@ OPTIONS = (
     ),
     Option(
         name="before",
-        ask="Which version is running now?",
+        ask="Running version",
         help="Version that is running now (default: the newest stored version).",
         metavar="EVIDENCE",
         engines=_JUDGED,
     ),
     Option(
         name="fail-on",
-        ask="Which outcomes fail the check?",
+        ask="Outcomes that fail the check",
         help="Outcomes that fail the check, separated by commas (default "
         f"{','.join(FAIL_ON)}). With `none`, the check never fails.",
         metavar="LIST",
@@ -80,7 +80,7 @@ OPTIONS = (
     ),
     Option(
         name="deployed",
-        ask="Does the new version start without a deploy command?",
+        ask="Run no deploy command",
         help="Run no deploy command: the new code is already deployed, or the start command "
         "deploys it.",
         kind=Kind.FLAG,

@@ -74,7 +74,7 @@ def build(request: PlanRequest) -> Plan:
 OPTIONS = (
     Option(
         name="after",
-        ask="Which function is the new version?",
+        ask="Function of the new version",
         help="Function of the new version, importable from the folder of headgate.toml.",
         metavar="MODULE:FUNCTION",
         required=True,
@@ -82,7 +82,7 @@ OPTIONS = (
     ),
     Option(
         name="new-pipeline",
-        ask="Which pipeline is the new version?",
+        ask="Pipeline of the new version",
         help="Pipeline in headgate.toml that is the new version, with a group of its own.",
         metavar="PIPELINE",
         required=True,
@@ -90,7 +90,7 @@ OPTIONS = (
     ),
     Option(
         name="output-topic",
-        ask="Which topic does the pipeline write to?",
+        ask="Output topic",
         help="Topic that the old version writes to, and the new version after the switch.",
         metavar="TOPIC",
         required=True,
@@ -98,7 +98,7 @@ OPTIONS = (
     ),
     Option(
         name="start-at",
-        ask="Where does the new application start?",
+        ask="First offsets of the new application",
         help=(
             "First offsets of the new application: earliest (default) to rebuild its state from "
             "all records of the inputs, or committed to start with empty state at the old "
@@ -113,14 +113,14 @@ OPTIONS = (
     IGNORE,
     Option(
         name="compare-for",
-        ask="For how many seconds are results collected before the comparison?",
+        ask="Seconds of results to compare",
         help="Time in seconds in which results are collected before the comparison (default 60).",
         kind=Kind.NUMBER,
         metavar="SECONDS",
     ),
     Option(
         name="max-lag",
-        ask="How large can the lag of the new version be when the old version is stopped?",
+        ask="Maximum lag of the new version at the switch",
         help=(
             "Maximum lag of the new version when the old version is stopped, in batches (Spark, "
             "default 10) or in records (other engines, default 1000)."
@@ -130,13 +130,13 @@ OPTIONS = (
     ),
     Option(
         name="allow-differences",
-        ask="Switch even if the results differ?",
+        ask="Switch even if the results differ",
         help="Switch even if the results differ (default: the run ends before the switch).",
         kind=Kind.FLAG,
     ),
     Option(
         name="shadow-topic",
-        ask="Which topic does the new version write to before the switch?",
+        ask="Topic for results before the switch",
         help=(
             "Topic for the new version's results before the switch (default: the output topic's "
             "name followed by -shadow)."
@@ -145,14 +145,14 @@ OPTIONS = (
     ),
     Option(
         name="before",
-        ask="Which version is running now?",
+        ask="Running version",
         help="Version that is running now (default: the newest stored version).",
         metavar="EVIDENCE",
         engines=_SPARK,
     ),
     Option(
         name="fail-on",
-        ask="Which outcomes fail the check?",
+        ask="Outcomes that fail the check",
         help="Outcomes that fail the check, separated by commas (default "
         f"{','.join(FAIL_ON)}). With `none`, the check never fails.",
         metavar="LIST",
@@ -160,7 +160,7 @@ OPTIONS = (
     ),
     Option(
         name="deployed",
-        ask="Does the new version start without a deploy command?",
+        ask="Run no deploy command",
         help="Run no deploy command, because the start command deploys the new version.",
         kind=Kind.FLAG,
         engines=_SPARK,

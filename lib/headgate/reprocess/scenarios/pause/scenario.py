@@ -188,7 +188,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="resume",
-            ask="Resume a paused pipeline?",
+            ask="Resume the paused pipeline",
             help="Resume instead of pausing. An undo of the run that paused the pipeline "
             "(`headgate undo RUN`) does the same.",
             kind=Kind.FLAG,

@@ -29,7 +29,7 @@ _SPARK = frozenset({Engine.SPARK})
 OPTIONS = (
     Option(
         name="uncommitted",
-        ask="Remove the uncommitted batch, even if the batch looks intact?",
+        ask="Remove the uncommitted batch, even if it looks intact",
         help=(
             "Also remove an uncommitted batch that looks intact. Use this if the query fails on "
             "this batch."
@@ -39,7 +39,7 @@ OPTIONS = (
     ),
     Option(
         name="query-id",
-        ask="What is the query's id?",
+        ask="Query id",
         help="Query id to write if the `metadata` file is lost. The query's progress and logs show "
         "the id.",
         metavar="ID",
@@ -47,7 +47,7 @@ OPTIONS = (
     ),
     Option(
         name="beyond",
-        ask="Where should the group start if a committed offset is after the latest offset?",
+        ask="Start for offsets after the latest offset",
         help="If a committed offset is after the latest offset, start at: beginning (the topic "
         "was recreated, so all its partitions start there), end (the newest records were lost), "
         "or last-known (last position in the journal or in the worker's checks).",
@@ -57,7 +57,7 @@ OPTIONS = (
     ),
     Option(
         name="abort-transaction",
-        ask="Which open transaction should be aborted?",
+        ask="Open transactions to abort",
         help=(
             "Open transaction on an input topic to abort: its id, or TOPIC:PARTITION:PRODUCER if "
             "it has none; can be repeated. An abort can't be undone."

@@ -32,7 +32,7 @@ def build(request: PlanRequest) -> Plan:
 OPTIONS = (
     Option(
         name="partitions",
-        ask="How many partitions?",
+        ask="Number of partitions",
         help="New number of partitions. Spark: partitions of the state "
         "(spark.sql.shuffle.partitions in the offset log). Kafka Streams: partitions of the input "
         "topics, at least the current number, because Kafka can't remove partitions.",

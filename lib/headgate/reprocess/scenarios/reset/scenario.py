@@ -25,14 +25,14 @@ _POINTS = (
 )
 INPUT_TOPICS = Option(
     name="input-topics",
-    ask="Which input topics should be reset?",
+    ask="Input topics",
     help="Input topics to reset (to the earliest offset, unless another option sets the offset).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
 )
 FORCE = Option(
     name="force",
-    ask="Remove members that a killed process left behind?",
+    ask="Remove members of killed processes",
     help="With --execute: remove members left by killed processes. The run fails if a member "
     "rejoins.",
     kind=Kind.FLAG,
@@ -87,17 +87,17 @@ def _hidden(name: str) -> Option:
 CONNECTION = (
     Option(
         name="bootstrap-server",
-        ask="Which Kafka brokers should Headgate connect to?",
+        ask="Kafka brokers",
         help="Addresses of the Kafka brokers.",
     ),
     Option(
         name="command-config",
-        ask="Which file has the properties of the Kafka client?",
+        ask="Client properties",
         help="File with properties of the Kafka client.",
     ),
     Option(
         name="topology",
-        ask="Which evidence has the topology of the application?",
+        ask="Evidence of the topology",
         help="Evidence of the topology, to verify which topics belong to the application.",
         kind=Kind.MANY,
     ),

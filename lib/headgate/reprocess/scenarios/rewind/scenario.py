@@ -278,7 +278,7 @@ def _iso(at: int | None) -> str | None:
 OPTIONS = (
     Option(
         name="batch",
-        ask="Which batch is the last batch to keep?",
+        ask="Last batch to keep",
         help="Number of the last batch to keep; all later batches are reprocessed.",
         kind=Kind.NUMBER,
         metavar="N",
@@ -287,7 +287,7 @@ OPTIONS = (
     ),
     Option(
         name="at",
-        ask="Which time should the query rewind to?",
+        ask="Time to rewind to",
         help="Rewind to the last batch that was planned at or before this time (default zone: "
         "UTC).",
         metavar="TIME",
@@ -296,7 +296,7 @@ OPTIONS = (
     ),
     Option(
         name=POINT,
-        ask="Which restore point should the query rewind to?",
+        ask="Restore point",
         help="Id of the restore point to rewind to; `headgate restore-points` lists the ids.",
         metavar="ID",
         one_of=_WHEN,
@@ -304,7 +304,7 @@ OPTIONS = (
     ),
     Option(
         name="sink",
-        ask="What does the query write to?",
+        ask="Sink",
         help="Sink of the query; `other` is any sink that writes a repeated batch again. Needed "
         "only if no stored version shows the sink.",
         kind=Kind.CHOICE,
@@ -312,7 +312,7 @@ OPTIONS = (
     ),
     Option(
         name="sink-path",
-        ask="Which folder (file sink) or topic (Kafka sink) does the query write to?",
+        ask="Folder or topic of the sink",
         help=(
             "Folder of a file sink (relative to headgate.toml) or topic of a Kafka sink. Needed "
             "only if no stored version shows it."
@@ -321,7 +321,7 @@ OPTIONS = (
     ),
     Option(
         name="new-query-id",
-        ask="Give the query a new id?",
+        ask="Give the query a new id",
         help=(
             "Give the query a new id, so that sinks such as Delta don't skip its reprocessed "
             "batches."

@@ -10,7 +10,7 @@ from headgate.reprocess.scenario import Kind, Option
 
 KEYS = Option(
     name="keys",
-    ask="Which columns identify a row?",
+    ask="Key columns",
     help="Column that identifies a row of the results. Can be repeated.",
     kind=Kind.MANY,
     metavar="COLUMN",
@@ -18,13 +18,13 @@ KEYS = Option(
 )
 TOLERANCE = Option(
     name="tolerance",
-    ask="By how much may two numbers differ and still count as equal?",
+    ask="Tolerance of numbers",
     help="Largest difference of two numbers that counts as equal (default 0).",
     metavar="NUMBER",
 )
 IGNORE = Option(
     name="ignore",
-    ask="Which columns should the comparison ignore?",
+    ask="Ignored columns",
     help="Column to leave out of the comparison. Can be repeated.",
     kind=Kind.MANY,
     metavar="COLUMN",

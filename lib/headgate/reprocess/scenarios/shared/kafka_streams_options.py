@@ -12,7 +12,7 @@ _STREAMS = frozenset({Engine.KAFKA_STREAMS})
 
 INPUT_TOPICS = Option(
     name="input-topics",
-    ask="Which input topics should get more partitions?",
+    ask="Input topics that get more partitions",
     help="Input topics that get more partitions (default: all inputs).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
@@ -20,7 +20,7 @@ INPUT_TOPICS = Option(
 )
 INTERMEDIATE_TOPICS = Option(
     name="intermediate-topics",
-    ask="Which topics does the application both write and read?",
+    ask="Intermediate topics",
     help="Topics that the application both writes and reads; they start at their latest offset.",
     kind=Kind.MANY,
     metavar="TOPIC,...",
@@ -28,7 +28,7 @@ INTERMEDIATE_TOPICS = Option(
 )
 INTERNAL_TOPICS = Option(
     name="internal-topics",
-    ask="Which internal topics should be deleted?",
+    ask="Internal topics to delete",
     help="Internal topics to delete, even if no evidence shows their owner (default: all "
     "internal topics that the application owns according to evidence).",
     kind=Kind.MANY,
@@ -37,14 +37,14 @@ INTERNAL_TOPICS = Option(
 )
 KEEP_INTERNAL = Option(
     name="keep-internal",
-    ask="Keep the internal topics and the state?",
+    ask="Keep internal topics and state",
     help="Keep internal topics and local state: reprocessed records count twice.",
     kind=Kind.FLAG,
     engines=_STREAMS,
 )
 BACK_UP = Option(
     name="back-up-internal",
-    ask="Back up the state for an undo?",
+    ask="Back up the state for an undo",
     help="Copy changelogs and the unread records of repartition topics to backup topics; an undo "
     "restores them.",
     kind=Kind.FLAG,
@@ -52,7 +52,7 @@ BACK_UP = Option(
 )
 CLEARED = Option(
     name="local-state-cleared",
-    ask="On which instances did you clear local state by hand?",
+    ask="Instances with cleared local state",
     help="Instance whose local state you cleared by hand (Headgate doesn't verify this); can be "
     "repeated.",
     kind=Kind.MANY,

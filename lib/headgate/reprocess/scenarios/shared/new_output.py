@@ -17,14 +17,14 @@ STORED = "the stored version"
 OPTIONS = (
     Option(
         name="new-output",
-        ask="Does the new version write to a new folder?",
+        ask="The new version writes to a new folder",
         help="Pass this if you have made the file sink of the new version write to a new folder.",
         kind=Kind.FLAG,
         engines=_SPARK,
     ),
     Option(
         name="output-path",
-        ask="Which folder does the new version write to?",
+        ask="New output folder",
         help=(
             "New folder of the file sink. The plan checks this folder, and the run verifies "
             "that the query writes to it."

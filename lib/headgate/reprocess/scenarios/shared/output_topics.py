@@ -37,7 +37,7 @@ class How(StrEnum):
 OPTIONS = (
     Option(
         name="outputs",
-        ask="What happens to the existing outputs?",
+        ask="Existing outputs",
         help="Existing outputs: keep them and write to them (keep, the default), empty them first "
         "(empty), or keep them and write to new topics or a new folder (new).",
         kind=Kind.CHOICE,
@@ -46,7 +46,7 @@ OPTIONS = (
     ),
     Option(
         name="output-topics",
-        ask="Which topics does the pipeline write to?",
+        ask="Output topics",
         help="Names of the output topics. Needed only if no stored version shows them.",
         kind=Kind.MANY,
         metavar="TOPIC,...",
@@ -55,7 +55,7 @@ OPTIONS = (
     ),
     Option(
         name="back-up-outputs",
-        ask="Back up the records of the output topics, so that an undo can restore them?",
+        ask="Back up the records of the output topics",
         help="Copy the records of the output topics to backup topics before the run deletes them; "
         "an undo restores them.",
         kind=Kind.FLAG,
@@ -64,7 +64,7 @@ OPTIONS = (
     ),
     Option(
         name="new-suffix",
-        ask="Which suffix should the names of new output topics get?",
+        ask="Suffix of new output topics",
         help="Suffix of the names of new output topics (default -new).",
         metavar="TEXT",
         engines=_ENGINES,

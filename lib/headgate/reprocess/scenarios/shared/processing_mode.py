@@ -21,7 +21,7 @@ _AGGREGATES = frozenset({OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE}
 
 AS = Option(
     name="as",
-    ask="Process the records as a batch or as a stream?",
+    ask="Processing mode",
     help="How Spark processes the records (default: as a batch if all operators have the same "
     "results in a batch as in a stream, else as a stream).",
     kind=Kind.CHOICE,
@@ -29,7 +29,7 @@ AS = Option(
 )
 MAX_RECORDS = Option(
     name="max-records",
-    ask="At most how many records should a batch of the stream have?",
+    ask="Maximum records per micro-batch (only stream)",
     help="Maximum number of records in a batch of the stream. Default: `maxOffsetsPerTrigger` of "
     f"the query, but with --rate at most {_RATE_SECONDS} seconds' worth of records. Without both: "
     f"{_AT_MOST}.",
@@ -38,7 +38,7 @@ MAX_RECORDS = Option(
 )
 RATE = Option(
     name="rate",
-    ask="At most how many records per second?",
+    ask="Maximum records per second (only stream)",
     help="Rate limit of a stream in records per second (default: none).",
     kind=Kind.NUMBER,
     metavar="N",

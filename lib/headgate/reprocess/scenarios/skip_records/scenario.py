@@ -31,7 +31,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="records",
-            ask="Which records should be skipped?",
+            ask="Records to skip",
             help="Offset to skip, or a range of offsets in one partition (first and last "
             "included).",
             metavar="TOPIC:PARTITION:OFFSET[-LAST]",
