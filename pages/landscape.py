@@ -19,11 +19,12 @@ from headgate.ui.landscape.map import (
     selector_box,
 )
 from headgate.ui.landscape.unused_resources import landscape_loose
-from headgate.ui.shared import cached_reads, markup
+from headgate.ui.shared import cached_reads
 from headgate.ui.shared.choose_one import switch
 from headgate.ui.shared.cluster_watch import ClusterSnapshot
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import LandscapeKey
+from headgate.ui.shared.no_pipelines import no_pipelines
 from headgate.ui.shared.page import open_page, title
 from headgate.usecases.context import Context
 
@@ -45,13 +46,7 @@ def main() -> None:
     context = open_page(__file__)
     if not context.registry.pipelines and not context.registry.bootstrap_servers:
         title("Landscape")
-        st.html(
-            markup.empty(
-                "No pipelines yet",
-                "Write a headgate.toml with your Kafka cluster and pipelines, and set "
-                "HEADGATE_CONFIG to its path. `headgate up --demo` starts an example.",
-            )
-        )
+        no_pipelines(context)
         return
     _page(context)
     if cached_reads.cluster(context, 0).is_awaited:

@@ -26,6 +26,7 @@ from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.choose_pipeline import check_address, pick_pipeline
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import Param, ReprocessKey
+from headgate.ui.shared.no_pipelines import no_pipelines
 from headgate.ui.shared.page import open_page, title, user
 from headgate.ui.shared.person import ask_name
 from headgate.usecases.context import Context
@@ -55,12 +56,7 @@ def _page(context: Context) -> None:
         name = pick_pipeline(context, ReprocessKey.PIPELINE)
     pipeline = context.registry.pipeline(name) if name else None
     if pipeline is None:
-        st.html(
-            markup.empty(
-                "No pipelines registered",
-                "Add your pipelines to headgate.toml.",
-            )
-        )
+        no_pipelines(context)
     elif run := selected(Param.RUN):
         _show_run(context, run)
     elif (scenario := chosen_scenario()) is None:

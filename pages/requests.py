@@ -9,7 +9,7 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.store.rows import RequestRow, RequestState
-from headgate.text.numbers import plural, short_time
+from headgate.text.numbers import day_and_time, plural
 from headgate.ui.requests.request_view import request_view
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import selected
@@ -20,6 +20,10 @@ from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
 from headgate.usecases.requests.list_requests import list_requests
 
+WIDTHS = {
+    "State": 95, "Pipeline": 115, "Scenario": 115, "Reason": 140, "Requested (UTC)": 112,
+    "Requester": 95,
+}  # fmt: skip
 SIGNS = {"open": "?", "approved": "✓", "declined": "!", "cancelled": "–"}
 
 
@@ -48,7 +52,10 @@ def _page(context: Context) -> None:
     with st.container(key="rows"):
         table, one = st.columns([3, 2], gap="medium")
     with table:
-        pick_row(_frame(rows), [r.id for r in rows], key=RequestsKey.TABLE, param=Param.REQUEST)
+        pick_row(
+            _frame(rows), [r.id for r in rows],
+            key=RequestsKey.TABLE, param=Param.REQUEST, widths=WIDTHS,
+        )  # fmt: skip
     with one, st.container(border=True, key="details"):
         if request := selected(Param.REQUEST):
             request_view(context, request)
@@ -63,7 +70,7 @@ def _frame(rows: Sequence[RequestRow]) -> pd.DataFrame:
             "Pipeline": [r.pipeline for r in rows],
             "Scenario": [r.scenario for r in rows],
             "Reason": [r.reason for r in rows],
-            "Requested (UTC)": [short_time(r.asked_at) for r in rows],
+            "Requested (UTC)": [day_and_time(r.asked_at) for r in rows],
             "Requester": [r.asked_by for r in rows],
         }
     )

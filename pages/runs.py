@@ -23,6 +23,10 @@ from headgate.views.words.run_columns import RUN_COLUMNS
 
 PAGE = 100
 """Runs in one table."""
+WIDTHS = {
+    "State": 95, "Pipeline": 110, "Scenario": 110, "Requested (UTC)": 150, "Requester": 85,
+    "Duration": 75, "Run": 100,
+}  # fmt: skip
 SIGNS = {
     "queued": "◷", "running": "…", "done": "✓", "refused": "!", "failed": "!", "cancelled": "–",
 }  # fmt: skip
@@ -55,8 +59,9 @@ def _page(context: Context) -> None:
         table, one = st.columns([3, 2], gap="medium")
     with table:
         pick_row(
-            _frame(rows), [r.id for r in rows], key=f"{RunsKey.TABLE}-{number}", param=Param.RUN
-        )
+            _frame(rows), [r.id for r in rows],
+            key=f"{RunsKey.TABLE}-{number}", param=Param.RUN, widths=WIDTHS,
+        )  # fmt: skip
         if found.total > PAGE:
             _turn_pages(number, found.total)
     with one, st.container(border=True, key="details"):

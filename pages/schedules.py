@@ -25,6 +25,11 @@ from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
 from headgate.usecases.schedules.list_schedules import ScheduleView, has_worker, list_schedules
 
+WIDTHS = {
+    "State": 85, "Pipeline": 100, "When": 95, "Next tick (UTC)": 112, "Last tick (UTC)": 112,
+    "Outcome": 95, "Limits": 80, "Missed ticks": 95,
+}  # fmt: skip
+
 
 def main() -> None:
     context = open_page(__file__)
@@ -59,7 +64,7 @@ def _page(context: Context) -> None:
         table, one = st.columns([3, 2], gap="medium")
     names = [view.stored.pipeline for view in views]
     with table:
-        pick_row(_frame(views), names, key=SchedulesKey.TABLE, param=Param.SCHEDULE)
+        pick_row(_frame(views), names, key=SchedulesKey.TABLE, param=Param.SCHEDULE, widths=WIDTHS)
     chosen = selected(Param.SCHEDULE) or names[0]
     with one, st.container(border=True, key="details"):
         found = next((view for view in views if view.stored.pipeline == chosen), None)

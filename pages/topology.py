@@ -23,6 +23,7 @@ from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.export_menu import version_exports
 from headgate.ui.shared.given_evidence import GIVEN, Given, given
 from headgate.ui.shared.keys import TopologyKey
+from headgate.ui.shared.no_pipelines import no_pipelines
 from headgate.ui.shared.page import open_page, title
 from headgate.ui.topology.graph import Chosen, graph_view
 from headgate.ui.topology.history import history_view
@@ -125,18 +126,20 @@ def _summary(chosen: Chosen) -> str:
 
 def _nothing_yet(context: Context, pipeline: str | None) -> None:
     if pipeline is None:
-        said = markup.empty(
-            "No pipelines registered",
-            "Add your pipelines to headgate.toml. To see a single query, paste the output of "
-            "`explain` or upload its evidence.",
+        no_pipelines(
+            context,
+            "To see a single query without headgate.toml, paste the output of `explain` below, or "
+            "upload its evidence.",
         )
     else:
-        said = markup.empty(
-            f"No version of {pipeline} is stored yet",
-            "Every minute, the worker reads the evidence in headgate.toml and stores new versions "
-            "(Spark: after the first completed batch). Until then, paste or upload evidence.",
+        st.html(
+            markup.empty(
+                f"No version of {pipeline} is stored yet",
+                "Every minute, the worker reads the evidence in headgate.toml and stores new "
+                "versions (Spark: after the first completed batch). Until then, paste or upload "
+                "evidence.",
+            )
         )
-    st.html(said)
     _, middle, _ = st.columns([1, 2.2, 1])
     with middle:
         if pipeline and (

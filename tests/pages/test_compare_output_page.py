@@ -81,7 +81,7 @@ def test_bad_input_is_one_sentence(open_page, registered):
         ("out/../secret", "out/b", "id", "doesn't allow this output"),
         ("kafka:private", "out/b", "id", "doesn't allow this output"),
         ("out/a", "out/b", "", "enter them under Keys"),
-        ("", "out/b", "id", "empty or invalid"),
+        ("out/a", " ", "id", "Output B is empty"),
         ("kafka:totals-a@5", "out/b", "id", "has no range"),
     ):
         at.text_input(key=OutputKey.A).set_value(a)
@@ -99,6 +99,13 @@ def test_only_what_the_console_lists_is_compared(registered):
     for address in ("elsewhere", "kafka:totals", "jdbc:shop.secret.orders", "jdbc:crm.public.a"):
         with pytest.raises(OutputError):
             comparable(context, address)
+
+
+def test_what_the_console_asks_to_list_would_be_allowed(registered):
+    """A range is no part of what is listed: listing it would give the same error again."""
+    with pytest.raises(OutputError) as error:
+        comparable(open_context(), "kafka:private@0:5..0:9")
+    assert "Add kafka:private to `outputs` of [console]" in str(error.value)
 
 
 def test_a_comparison_is_shown_with_counts_columns_and_samples(open_page, registered):

@@ -8,6 +8,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from headgate.landscape.consumers import Consumer
+from headgate.landscape.landscape import Landscape, PartitionLag
+from headgate.ui.landscape import consumers
 from headgate.ui.shared.keys import LandscapeKey
 from many_pipelines import write
 from pages.test_pages import text
@@ -85,6 +88,8 @@ def test_a_wrong_address_falls_back(open_page, seeded):
     assert "Select a node to show its details" in text(at)
     at = open_page("landscape", node="topic:orders", trace="path", to="topic:nope")
     assert not at.exception
+    (said,) = (w.value for w in at.warning)
+    assert said == "Destination topic:nope not found. Choose another destination."
 
 
 def test_consumers_show_spark_queries_beside_groups(open_page, seeded):
@@ -95,6 +100,22 @@ def test_consumers_show_spark_queries_beside_groups(open_page, seeded):
     assert rows["orders-by-city orders"] == "Spark query"
     assert rows["billing city-revenue"] == "Consumer group"
     assert "Spark commits no offsets to Kafka" in text(at)
+
+
+@pytest.mark.parametrize(
+    ("lag", "said"), [(0, "No consumer has unread records."), (None, "has a known lag.")]
+)
+def test_without_a_lag_the_overview_says_which_of_both_it_means(lag, said, monkeypatch):
+    shown: list[str] = []
+    monkeypatch.setattr(consumers.st, "html", shown.append)
+    begun = None if lag is None else 5
+    positions = (PartitionLag(topic="orders", partition=0, position=begun, begin=0, end=5),)
+    consumer = Consumer(
+        name="billing", kind="consumer-group", topic="orders", node="g", positions=positions
+    )
+    landscape = Landscape(at="2026-11-27T10:00:00Z")
+    consumers._overview(landscape, [consumer])
+    assert said in shown[-1]
 
 
 def test_unused_resources_are_listed(open_page, seeded):

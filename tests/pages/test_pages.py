@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from headgate.parse.config import headgate_toml
 from headgate.ui.shared.keys import CompareKey, LandscapeKey, ReprocessKey, TopologyKey
+from headgate.ui.shared.no_pipelines import EXAMPLE
 from headgate.ui.shared.page import PAGES
 
 pytestmark = pytest.mark.slow
@@ -34,6 +36,28 @@ def test_a_page_draws_a_seeded_store(name, open_page, seeded):
     at = open_page(name)
     assert not at.exception
     assert not at.error
+
+
+@pytest.mark.parametrize("name", ["landscape", "topology", "reprocess"])
+def test_an_empty_configuration_is_named_with_what_to_add(name, open_page, tmp_path, monkeypatch):
+    file = tmp_path / "headgate.toml"
+    file.write_text("")
+    monkeypatch.setenv("HEADGATE_CONFIG", str(file))
+    at = open_page(name)
+    assert f"{file} has no pipelines. Add bootstrap_servers under [kafka]" in text(at)
+    assert "[[pipeline]]" in at.code[0].value
+
+
+@pytest.mark.parametrize("name", ["landscape", "topology", "reprocess"])
+def test_without_a_configuration_the_folder_is_named(name, open_page, empty, tmp_path):
+    assert f"Headgate found no headgate.toml in {tmp_path}." in text(open_page(name))
+
+
+def test_the_example_of_a_configuration_is_one(tmp_path):
+    registry = headgate_toml.parse(
+        EXAMPLE, path=str(tmp_path / "headgate.toml"), source="example", env={}
+    )
+    assert [p.name for p in registry.pipelines] == ["orders-by-city"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -70,7 +94,7 @@ def test_a_link_to_a_node_shows_its_details(open_page, seeded):
     said = text(at)
     assert "HDFSBackedStateStoreProvider" in said
     assert re.search(r">city</span></td><td[^>]*><span class=\"hg-code\">string<", said)
-    assert "State source" in said
+    assert "Evidence for the state" in said
 
 
 def test_a_link_to_a_node_that_is_gone_shows_the_version(open_page, seeded):

@@ -14,7 +14,7 @@ from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.store import open_store
 from headgate.store.rows import Event, NewRun, RunState
-from headgate.ui.runs import catch_up
+from headgate.ui.runs import catch_up, run_view
 from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import open_context
 
@@ -97,6 +97,16 @@ def test_a_person_confirms_what_a_run_waits_for(open_page, store, run):
     assert not at.exception
 
 
+def test_a_queued_run_says_whether_a_worker_is_there(open_page, store, monkeypatch):
+    step = ManualStep(pipeline="billing", request="start it", stop=None, has_status=False)
+    queued = enqueue(store, Plan(scenario="from-point", pipeline="billing", steps=(step,)))
+    assert "To start a worker, run" in text(open_page("runs", run=queued))
+    monkeypatch.setattr(run_view, "has_worker", lambda *_: True)
+    shown = text(open_page("runs", run=queued))
+    assert "The worker executes one run after the other." in shown
+    assert "To start a worker" not in shown
+
+
 def test_an_undone_step_says_so_and_no_duration(open_page, store, run):
     store.journal.add(run, 0, Event.DONE)
     took = text(open_page("runs", run=run))
@@ -124,9 +134,9 @@ def test_a_look_that_takes_long_holds_the_page_up_for_a_moment_and_is_asked_once
     monkeypatch.setattr(catch_up, "look_at", look_at)
     monkeypatch.setattr(catch_up, "PATIENCE", 0.1)
     at = open_page("runs", run=done)
-    assert "Kafka has not responded for 0 s: the progress is unknown." in text(at)
+    assert "Headgate has waited 0 s for Kafka or the checkpoint" in text(at)
     at.run()
-    assert "Kafka has not responded for" in text(at) and asked == [done]
+    assert "Headgate has waited" in text(at) and asked == [done]
     answers.set()
     monkeypatch.setattr(catch_up, "PATIENCE", 30.0)
     at.run()

@@ -123,6 +123,8 @@ def verified_text(row: PointRow) -> str:
 
 def kafka_text(row: PointRow) -> str:
     """Return whether Kafka still holds the records after the point."""
+    if not row.offsets:
+        return "no Kafka offsets"
     if row.in_kafka is None:
         why = f" ({row.kafka})" if row.kafka else ""
         return f"unknown whether Kafka still has all records after this point{why}"

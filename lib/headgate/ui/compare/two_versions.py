@@ -26,6 +26,7 @@ def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: s
         usual=usual,
         shown=lambda option: f"{word}: {labels[option]}",
         forgets=(Param.FINDING,),
+        noun="Version",
     )
 
 

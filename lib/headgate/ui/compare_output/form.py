@@ -46,6 +46,10 @@ def ask(context: Context) -> CompareRequest | None:
     newest = last.checkbox("Newest record only", key=OutputKey.NEWEST, help=_NEWEST)
     if not go.button("Compare outputs", key=OutputKey.GO, icon=":material/play_arrow:"):
         return None
+    for name, text in (("A", a), ("B", b)):
+        if not text.strip():
+            show_problem(f"Output {name} is empty. Enter a path, kafka:TOPIC or jdbc:NAME.TABLE")
+            return None
     try:
         return compare_request(
             comparable(context, a), comparable(context, b), keys.split(","),

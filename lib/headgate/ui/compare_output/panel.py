@@ -69,6 +69,8 @@ def _request_words(running: Running) -> str:
     said = f"A: `{wish.a}`, B: `{wish.b}`, keys: `{', '.join(wish.keys)}`"
     if wish.ignore:
         said += f", ignored: `{', '.join(wish.ignore)}`"
+    if wish.newest:
+        said += ", only the newest record per key"
     return markup.quiet(said + (f", tolerance: {wish.tolerance:g}" if wish.tolerance else ""))
 
 

@@ -17,7 +17,7 @@ from headgate.model.output_comparison import OutputComparison
 from headgate.usecases.context import Context
 from headgate.usecases.outputs.compare_outputs import compare_outputs
 
-_WAITING = "Waiting for the end of another comparison"
+_WAITING = "Waiting in the queue (one comparison at a time)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,9 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
             width="stretch",
         )
     elif landscape.at is not None:
-        st.html(markup.quiet("No consumer has a known lag."))
+        known = any(c.lag is not None for c in found)
+        said = "No consumer has unread records." if known else "No consumer has a known lag."
+        st.html(markup.quiet(said))
     for consumer in found:
         if consumer.wrong:
             st.html(markup.say(_sentence(consumer), "refuses"))
@@ -189,7 +191,7 @@ def _why_nothing(consumer: Consumer) -> str:
     if consumer.kind == "spark":
         return (
             "The position is unknown: Spark commits no offsets to Kafka, and Headgate has read no "
-            "checkpoint or progress of this query. Set `checkpoint` of the pipeline in "
+            "checkpoint or progress of this query. Set or check `checkpoint` of the pipeline in "
             "headgate.toml."
         )
     return "This group has no known committed offset for this topic."

@@ -38,6 +38,7 @@ from headgate.views.scene.landscape import (
 from headgate.views.scene.landscape_groups import grouped
 from headgate.views.scene.scene import Lens, Scene, Sketch
 
+DOWNLOAD = "Download the nodes that the selector shows, for documents or other tools."
 NOTHING = "No node matches. Change or clear the selector or the exclusion."
 
 HELP = "\n".join(
@@ -203,4 +204,4 @@ def exports(context: Context, landscape: Landscape, level: Level, expression: st
                         theme=theme())  # fmt: skip
         return export_landscape(shown, form, level=level)
 
-    export_menu("landscape", make, key="landscape_export")
+    export_menu("landscape", make, key="landscape_export", about=DOWNLOAD)

@@ -162,7 +162,7 @@ def _topic(topic: LandscapeTopic) -> None:
             up_to(topic.records, exact(topic.records)) if topic.records is not None else None,
         ),
         ("Retention", duration(topic.retention_ms) if topic.retention_ms is not None else None),
-        ("Clean-up", topic.cleanup_policy),
+        ("Cleanup policy", topic.cleanup_policy),
         ("Owned by", topic.owner),
         ("Written by", topic.writers),
         ("Read by", readers),
@@ -297,7 +297,8 @@ def _reach(reach: Reach, title: str, *, tell: bool) -> None:
     st.html(markup.section(title) + facts)
     if tell:
         owners: Rows = [(owner, _some(names)) for owner, names in reach.owners]
-        st.html(markup.section("Owners to notify") + (markup.facts(owners) or ""))
+        if listed := markup.facts(owners):
+            st.html(markup.section("Owners to notify") + listed)
         if reach.unowned:
             text = (
                 f"No owner set: {', '.join(reach.unowned[:LISTED_NAMES])}. Set `owner` in "

@@ -21,7 +21,7 @@ from headgate.ui.rehearsal.queue import Order
 from headgate.ui.shared import markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import CompareKey
-from headgate.ui.shared.server_paths import allowed, registered, startable
+from headgate.ui.shared.server_paths import REHEARSE, allowed, registered, startable
 from headgate.usecases.context import Context
 
 NONE = "No old version"
@@ -91,7 +91,7 @@ def ask_order(
             pipeline=pipeline.name,
             after=startable(context, chosen or ""),
             before=None if control in (None, NONE) else startable(context, control or ""),
-            checkpoint=None if is_twin else allowed(context, checkpoint or ""),
+            checkpoint=None if is_twin else allowed(context, checkpoint or "", REHEARSE),
             batch=batch,
             query=pipeline.query,
         )

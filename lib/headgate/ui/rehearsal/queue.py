@@ -16,7 +16,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.rehearsal.rehearse_spark import Options, Rehearsal, rehearse
 from headgate.usecases.rehearsal.twin_spark import TwinOptions, TwinRun, run_twin
 
-_WAITING = "waiting for the end of another rehearsal"
+_WAITING = "waiting in the queue (one rehearsal at a time)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,11 +132,12 @@ def _difference(output: OutputDifference) -> None:
 
 def _proof(found: Untouched, address: str) -> str:
     files = f"{many(found.files, 'file')}, {size(found.bytes)}"
-    what = (
-        f"`{address}` is unchanged: {files}."
-        if found.is_unchanged
-        else f"Another process changed `{address}` ({files}) during the rehearsal."
-    )
+    what = f"`{address}` is unchanged: {files}."
+    if not found.is_unchanged:
+        what = (
+            f"Another process changed `{address}` ({files}) during the rehearsal. Check whether "
+            "the query is running. The rehearsal itself changes only its copy."
+        )
     names = ", ".join(found.changed[:_ROWS])
     rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]
     return (

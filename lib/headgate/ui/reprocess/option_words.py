@@ -8,9 +8,7 @@ from headgate.reprocess.scenario import Kind, Option
 from headgate.reprocess.scenarios.build import SCENARIOS
 
 # A command in backticks stays as it is.
-_NAME = re.compile(
-    r"\x60[^\x60\s-][^\x60]* [^\x60]*\x60|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])"
-)
+_NAME = re.compile(r"\x60[^\x60\s-][^\x60]* [^\x60]*\x60|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
 _REPEATED = re.compile(r"; can be repeated(?=\.)| Can be repeated\.")
 _SEPARATED = "Separate several values with spaces."
 # By the form of a value on the command line.

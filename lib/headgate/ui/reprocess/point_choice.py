@@ -77,7 +77,7 @@ def frame(rows: Sequence[PointRow]) -> pd.DataFrame:
             "Batch": ["" if row.batch is None else str(row.batch) for row in rows],
             "Size": [size(row.bytes) if row.location else "offsets only" for row in rows],
             "Verified": [_verified(row) for row in rows],
-            "In Kafka": [_in_kafka(row) for row in rows],
+            "Records still in Kafka": [_in_kafka(row) for row in rows],
             "Restore point": [row.id for row in rows],
         }
     )
@@ -85,13 +85,18 @@ def frame(rows: Sequence[PointRow]) -> pd.DataFrame:
 
 def _verified(row: PointRow) -> str:
     if row.problem:
-        return "Damaged"
-    only = "" if row.rows is not None else "Only files, "
-    return f"{only}{short_time(row.verified_at)}" if row.verified_at else ""
+        return f"Damaged: {row.problem}"
+    if row.verified_at is None:
+        return "Not verified" if row.location else ""
+    only = "" if row.rows is not None else " (only files, not state)"
+    return f"{short_time(row.verified_at)}{only}"
 
 
 def _in_kafka(row: PointRow) -> str:
-    return "Unknown" if row.in_kafka is None else "Yes" if row.in_kafka else "No"
+    if not row.offsets:
+        return "No Kafka offsets"
+    said = "Unknown" if row.in_kafka is None else "Yes" if row.in_kafka else "No"
+    return f"{said}: {row.kafka}" if row.kafka else said
 
 
 def _chosen(key: str, rows: Sequence[PointRow], scenario: Scenario) -> None:

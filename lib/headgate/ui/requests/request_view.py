@@ -66,7 +66,7 @@ def _head(row: RequestRow) -> None:
                 ("Decided", decided),
                 ("Reason for the decision", row.decision),
                 ("Request", Code(row.id)),
-                ("Plan", Code(row.plan_hash[:12])),
+                ("Plan hash", Code(row.plan_hash[:12])),
             ]
         )
     )

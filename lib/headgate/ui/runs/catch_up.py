@@ -90,7 +90,10 @@ def _look(context: Context, detail: RunDetail) -> None:
         st.html(markup.unknown(str(error)))
         return
     if isinstance(last, Late):
-        said = f"Kafka has not responded for {last.seconds:.0f} s: the progress is unknown."
+        said = (
+            f"The progress is unknown: Headgate has waited {last.seconds:.0f} s for Kafka or the "
+            "checkpoint."
+        )
         st.html(markup.unknown(said))
         return
     if last is None:

@@ -23,7 +23,7 @@ from headgate.views.words.run_report import (
 
 _TITLES = {"json": "Download JSON", "markdown": "Download Markdown"}
 _REMARKS = {
-    "dropped_by_watermark": "too late for their window",
+    "dropped_by_watermark": "older than the watermark",
     "failed": "not in the results",
     "late": "of the late batch",
 }

@@ -17,6 +17,7 @@ from headgate.ui.runs.partition_chart import show_partitions
 from headgate.ui.runs.run_report import show_report
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select
+from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.error_message import act, sentence, show_problem
 from headgate.ui.shared.keys import Param, RunsKey
 from headgate.ui.shared.markup import Code
@@ -26,7 +27,13 @@ from headgate.usecases.context import Context
 from headgate.usecases.runs.cancel_run import cancel_run
 from headgate.usecases.runs.confirm_run import confirm_run
 from headgate.usecases.runs.read_catch_up import can_catch_up
-from headgate.usecases.runs.read_run import RunDetail, StepView, kept_until, read_run
+from headgate.usecases.runs.read_run import (
+    RunDetail,
+    StepView,
+    has_worker,
+    kept_until,
+    read_run,
+)
 from headgate.usecases.runs.resume_run import resume_run
 from headgate.usecases.runs.undo_run import plan_undo, undo_run
 from headgate.views.words.estimate import truth, truth_words
@@ -66,7 +73,7 @@ def _run(context: Context, run: str, was_active: bool) -> None:
     if was_active and not detail.row.state.is_active:
         st.rerun()
     _head(context, detail)
-    _remarks(detail)
+    _remarks(context, detail)
     _question(context, detail)
     _actions(context, detail)
     st.html(markup.section("Steps") + _steps(detail))
@@ -150,13 +157,16 @@ def _step(step: StepView, note: str | None, counts: Sequence[StepProgress]) -> s
     )
 
 
-def _remarks(detail: RunDetail) -> None:
+def _remarks(context: Context, detail: RunDetail) -> None:
     row = detail.row
     if row.error and not any(row.error == step.error for step in detail.steps):
         st.html(markup.say(row.error, "refuses"))
     if row.state is RunState.QUEUED:
         since = ago(row.created_at).removesuffix(" ago")
-        said = f"Waiting for a worker for {since}. To start a worker, run `headgate up`."
+        if has_worker(context, row):
+            said = f"Queued for {since}. The worker executes one run after the other."
+        else:
+            said = f"Waiting for a worker for {since}. To start a worker, run `headgate up`."
         st.html(markup.quiet(said))
     if row.cancel_requested and row.state.is_active:
         st.html(
@@ -190,7 +200,7 @@ def _actions(context: Context, detail: RunDetail) -> None:
     run = detail.row.id
     with st.container(horizontal=True):
         if detail.can_undo and st.button("Undo run …", key=RunsKey.UNDO, icon=":material/undo:"):
-            _undo_dialog(context, run)
+            _undo(context, detail)
         if detail.can_resume and st.button(
             "Resume run", key=RunsKey.RESUME, icon=":material/resume:"
         ):
@@ -204,7 +214,14 @@ def _actions(context: Context, detail: RunDetail) -> None:
             act(lambda: cancel_run(context, run, by=user()))
 
 
-@st.dialog("Undo this run?", width="large")
+def _undo(context: Context, detail: RunDetail) -> None:
+    """Open a dialog whose heading says what is undone."""
+    row = detail.row
+    what = f"undo of run {detail.undo_of}" if detail.undo_of else row.scenario
+    of = f" of {plain(row.pipeline)}" if row.pipeline else ""
+    st.dialog(f"Undo run {row.id}: {what}{of}", width="large")(_undo_dialog)(context, row.id)
+
+
 def _undo_dialog(context: Context, run: str) -> None:
     """Show what the undo does, then ask for it."""
     try:

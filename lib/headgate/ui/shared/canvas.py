@@ -143,7 +143,7 @@ def focus_toggle(key: str) -> str | None:
     focused = st.toggle(
         "Focus",
         key=key,
-        help="Show only nodes within two steps of the selected node.",
+        help="Show only the selected node and nodes within two steps of it. First select a node.",
         bind="query-params",
     )
     return selected() if focused else None

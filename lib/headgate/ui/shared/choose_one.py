@@ -22,14 +22,18 @@ def choose(
     usual: T,
     shown: Callable[[T], str] = str,
     forgets: Sequence[str] = (),
+    noun: str = "",
 ) -> T:
     """Ask with a list. Another answer drops the query parameters that `forgets` names.
 
-    An address may name what is gone: `usual` is shown then, and a message says so.
+    An address may name what is gone: `usual` is shown then, and a message says so. `noun` is what
+    the options are, if `label` isn't.
     """
     _follow_address(key, options, usual)
     if unknown := wrong_address(key, options):
-        st.warning(f"{label} {unknown} not found. The page shows {shown(usual)}.")
+        noun = noun or label
+        then = f"The page shows {shown(usual)}." if usual else f"Choose another {noun.lower()}."
+        st.warning(f"{noun} {unknown} not found. {then}")
     return st.selectbox(
         label,
         options,

@@ -14,14 +14,22 @@ from headgate.views.exports.exports import FORMS, Content, export_version
 from headgate.views.exports.openlineage import MISSING
 from headgate.views.reports.topology import topology_json
 
-HELP = "Download the graph as shown, for documents or other tools."
+HELP = "Download the whole graph, for documents or other tools."
 
 
 def export_menu(
-    name: str, make: Callable[[str], Content], *, key: str, forms: Sequence[str] = tuple(FORMS)
+    name: str,
+    make: Callable[[str], Content],
+    *,
+    key: str,
+    forms: Sequence[str] = tuple(FORMS),
+    about: str = HELP,
 ) -> None:
-    """Show the menu; `make` writes one of `FORMS` by its name, in the click's own request."""
-    with st.popover("", icon=":material/download:", help=HELP, key=f"{key}_menu"):
+    """Show the menu; `make` writes one of `FORMS` by its name, in the click's own request.
+
+    `about` says what is in the file: no file follows the focus, or hides what the page hides.
+    """
+    with st.popover("", icon=":material/download:", help=about, key=f"{key}_menu"):
         for form in forms:
             _button(name, form, make, key)
 

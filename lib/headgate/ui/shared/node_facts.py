@@ -85,9 +85,9 @@ def _operator_rows(operator: StatefulOperator) -> Rows:
         slides = window.slide_us is not None and window.slide_us != window.size_us
         yield "Slide", Code(_micros(window.slide_us)) if slides else None
     yield "Watermark on", Code(operator.watermark_column) if operator.watermark_column else None
-    yield "Delay", operator.watermark_delay
+    yield "Watermark delay", operator.watermark_delay
     yield "Output mode", operator.output_mode
-    yield "Operator", operator.operator_id
+    yield "Operator id", operator.operator_id
     for name, value in operator.extra.items():
         yield name.replace("_", " ").capitalize(), shown(value)
 
@@ -97,7 +97,7 @@ def _source_rows(source: Source) -> Rows:
     yield "Pattern", Code(source.pattern) if source.pattern else None
     yield "Format", source.format
     yield "Columns", shown(source.columns)
-    yield "Position", source.position
+    yield "Source number", source.position
     for name in OFFSETS:
         if (offsets := getattr(source, name)) and not _is_kafka(offsets):
             yield {"offsets": "End offset"}.get(name, "Start offset"), shown(offsets)
@@ -105,7 +105,7 @@ def _source_rows(source: Source) -> Rows:
 
 def _store_rows(store: StateStore) -> Rows:
     yield "Store", Code(store.store)
-    yield "Operator", store.operator_id
+    yield "Operator id", store.operator_id
     yield "Partitions", store.partitions
     yield "Provider", Code(store.provider) if store.provider else None
     yield "Format", store.format
@@ -157,7 +157,7 @@ def _positions(begun: Any, now: Any) -> str:
     ]
     more = len(pairs) - MANY_PARTITIONS
     rest = markup.quiet(f"and {plural(more, 'more partition')}") if more > 0 else ""
-    return markup.section("Positions") + (
+    return markup.section("Offsets") + (
         markup.table(("Partition", "Start offset", "End offset"), rows, numbers=2) + rest
     )
 
@@ -171,14 +171,14 @@ def provenance(version: Version, node: Node) -> Iterator[tuple[str, list[str]]]:
     """Yield which evidence can have said what: a heading and the names of the pieces."""
     _, source, store = _typed(version, node)
     if found := _of_kinds(version, _PLANS):
-        yield "Operator source", found
+        yield "Evidence for the operator", found
     if store is not None or node.kind is NodeKind.STATE_STORE:
         if store is not None and not store.proven:
-            yield "Source of columns", ["the query plan (not confirmed by a state store)"]
+            yield "Evidence for the columns", ["the query plan (not confirmed by a state store)"]
         elif found := _of_kinds(version, _STATE):
-            yield "State source", found
+            yield "Evidence for the state", found
     if source is not None and source.offsets and (found := _of_kinds(version, _FAR)):
-        yield "Position source", found
+        yield "Evidence for the offsets", found
 
 
 def _of_kinds(version: Version, kinds: tuple[str, ...]) -> list[str]:

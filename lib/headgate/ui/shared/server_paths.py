@@ -25,10 +25,21 @@ def registered(context: Context, pipeline: str | None = None) -> tuple[str, ...]
     return tuple(dict.fromkeys(place for row in places for place in row))
 
 
-def allowed(context: Context, address: str) -> str:
+READ = (
+    "Add the path to `evidence` of a pipeline in headgate.toml, upload the files, or run `headgate "
+    "topology` on the server"
+)
+REHEARSE = (
+    "Set the path as `checkpoint` of a pipeline in headgate.toml, or run `headgate rehearse` on "
+    "the server"
+)
+
+
+def allowed(context: Context, address: str, advice: str = READ) -> str:
     """Return the address as it is read; EvidenceError where a page may not read it.
 
-    Whoever sees a page must not see with it every file that the server may read.
+    Whoever sees a page must not see with it every file that the server may read. `advice` is what
+    to do then.
     """
     place = address.strip()
     if place.startswith(WEB):
@@ -37,8 +48,7 @@ def allowed(context: Context, address: str) -> str:
         return place
     raise EvidenceError(
         f"the console doesn't read {place}, because no pipeline in headgate.toml has this path as "
-        "`checkpoint` or `evidence`. Add the path to `evidence` of a pipeline in headgate.toml, "
-        "upload the files, or run `headgate topology` on the server"
+        f"`checkpoint` or `evidence`. {advice}"
     )
 
 
@@ -95,9 +105,11 @@ def comparable(context: Context, address: str) -> str:
         is_allowed = any(fnmatchcase(name, o) for o in outputs if o.startswith(_ADDRESSES))
     if is_allowed:
         return text
+    # A range of a topic is no part of what is allowed.
+    named = text if isinstance(parsed, FileOutput) else text.partition("@")[0]
     raise OutputError(
         f"the console doesn't compare {text}, because headgate.toml doesn't allow this output. "
-        f"Add {text} to `outputs` of [console] in headgate.toml, or run `headgate compare-output` "
+        f"Add {named} to `outputs` of [console] in headgate.toml, or run `headgate compare-output` "
         "on the server"
     )
 

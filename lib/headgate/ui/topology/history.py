@@ -82,7 +82,7 @@ def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, st
             icon=":material/hub:", type="tertiary",
         )  # fmt: skip
         _compare(row.pipeline, before, row.number, "Compare with previous", before >= 1)
-        seen = "running" if runs.origin is Origin.OBSERVED else "newest"
+        seen = state if runs.origin is Origin.OBSERVED else "newest"
         different = runs.number != row.number
         _compare(row.pipeline, runs.number, row.number, f"Compare with {seen}", different)
 

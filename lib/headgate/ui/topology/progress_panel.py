@@ -10,7 +10,17 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
-from headgate.text.numbers import ago, as_records, count, duration, exact, plural, short_time, size
+from headgate.text.numbers import (
+    NONE,
+    ago,
+    as_records,
+    count,
+    duration,
+    exact,
+    plural,
+    short_time,
+    size,
+)
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.given_evidence import Given
@@ -137,7 +147,8 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
     if last.duration_ms is not None:
         made.append(("Duration", f"{last.duration_ms / 1000:.3g} s", ""))
     if arrived or done:
-        made.append(("Arrived", f"{rows(sum(arrived))}/s", f"processed {rows(sum(done))}/s"))
+        came, read = (f"{rows(sum(n))} rows/s" if n else NONE for n in (arrived, done))
+        made.append(("Arrived", came, f"processed {read}"))
     if state:
         made.append(("State", _rows(sum(state)), size(sum(memory)) if memory else ""))
     if behind is not None:

@@ -77,5 +77,5 @@ def _stores(version: Version) -> int:
 def _pinned(settings: dict[str, str]) -> str:
     short = {name.removeprefix("spark.sql."): value for name, value in settings.items()}
     return markup.table(
-        ("spark.sql.", "Value"), [(Code(n), shown(v)) for n, v in sorted(short.items())]
+        ("Setting (spark.sql.)", "Value"), [(Code(n), shown(v)) for n, v in sorted(short.items())]
     )
