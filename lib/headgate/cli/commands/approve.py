@@ -14,7 +14,8 @@ from headgate.usecases.requests.decide_request import approve_request
 
 @click.command("approve")
 @click.argument("request")
-@click.option("--plan", "seen", metavar="HASH", help="Approve only if the plan has this hash.")
+@click.option("--plan", "seen", metavar="HASH", help="Approve only if the plan has this hash "
+              "(`plan_hash` in `headgate requests REQUEST --format json`).")  # fmt: skip
 @click.option("--reason", metavar="TEXT", help="Reason, for the audit trail.")
 @click.option("--detach", is_flag=True, help="Queue the run and return without waiting.")
 @format_option()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,9 @@ from headgate.cli.shared.options import current_context, emit_json, format_optio
 from headgate.cli.shared.show_plan import show_plan
 from headgate.cli.shared.terminal import say
 from headgate.usecases.requests.list_requests import RequestDetail, list_requests, read_request
+
+if TYPE_CHECKING:
+    from headgate.store.rows import RequestRow
 
 
 @click.command("requests")
@@ -23,12 +28,19 @@ def command(request: str | None, output: str) -> int:
     elif output == "json":
         emit_json({"requests": [row_json(row, "request") for row in list_requests(context)]})
     else:
-        for row in list_requests(context):
-            say(
-                f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline}"
-                f"  by {row.asked_by}: {row.reason}"
-            )
+        _list(list_requests(context))
     return 0
+
+
+def _list(rows: Sequence[RequestRow]) -> None:
+    if not rows:
+        how = "`headgate request SCENARIO PIPELINE --reason TEXT` creates a request."
+        say(f"No requests yet. {how}", err=True)
+    for row in rows:
+        say(
+            f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline}"
+            f"  by {row.asked_by}: {row.reason}"
+        )
 
 
 def _show(detail: RequestDetail, output: str) -> None:

@@ -120,8 +120,14 @@ def _list(context: Context, output: str, *, limit: int, page: int) -> None:
     if cells:
         for line in table_lines("", [c.heading for c in RUN_COLUMNS], cells, Styles()):
             say(line)
+    elif not found.total:
+        say(
+            "No runs yet. Plan with `headgate plan`, and run the plan with `headgate apply`.",
+            err=True,
+        )
     if page * limit < found.total:
-        more = f"`headgate runs --page {page + 1}` lists older runs."
+        of_size = "" if limit == PAGE else f" --limit {limit}"
+        more = f"`headgate runs{of_size} --page {page + 1}` lists older runs."
         say(f"{len(found.rows)} of {found.total} runs. {more}", err=True)
     for name, paused_now in paused.items():
         say(f"{name} is {paused_now.words}")

@@ -28,6 +28,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         for move in plan.moves(step):
             location = f"{move['topic']}[{move['partition']}]"
             yield f"      {location}: {_offset(move.get('from'))} -> {_offset(move['to'])}"
+    if not plan.steps and not plan.blockers:
+        yield "  Nothing to do: the pipeline is already in the requested state."
     for name, sentence in impact_lines(plan):
         yield f"{name}: {sentence}."
     yield from (f"{name}: {sentence}" for name, sentence in output_lines(plan))
