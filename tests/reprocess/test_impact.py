@@ -118,7 +118,7 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
     assert lines["Records to read"] == "up to 2\u202f000 records"
     assert lines["Duration"] == "unknown: nobody reports how fast a group reads"
     assert lines["Downstream"].startswith(
-        "alerts (growth), billing (no owner), group someone (undeclared) get duplicates"
+        "alerts (growth), billing (no owner set), group someone (undeclared) get duplicates"
     )
     assert "Can't be undone" not in lines
 
@@ -150,17 +150,17 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     assert again(stored.impact) is None
     readers = {**NOBODY, "pipelines": ["alerts"]}
     plan = replace(plan, impact={**plan.impact, "downstream": readers})
-    assert "alerts (no owner) gets duplicates" in dict(impact_lines(plan))["Downstream"]
+    assert "alerts (no owner set) gets duplicates" in dict(impact_lines(plan))["Downstream"]
     elsewhere = replace(plan, options={"outputs": "new"})
     assert dict(impact_lines(elsewhere))["Downstream"] == (
-        "alerts (no owner) gets no new results before a switch to the new outputs"
+        "alerts (no owner set) gets no new results before a switch to the new outputs"
     )
     paused = replace(plan, impact={"downstream": readers})
     assert again(paused.impact) == 0
     retired = replace(plan, impact={"records": {}, "total": 0})
     assert again(retired.impact) == 0
     assert dict(impact_lines(retired)) == {"Records reprocessed": "0 records"}
-    assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) gets the results"}
+    assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner set) gets the results"}
 
 
 def test_a_snapshot_says_what_it_takes():

@@ -115,6 +115,13 @@ def test_every_case_of_junit_has_its_own_name():
     assert {name for name, _ in cases} == {f"a.{OPEN.rule}", f"b.{OPEN.rule}"}
 
 
+def test_sarif_names_no_source_where_there_is_none():
+    (run,) = sarif_data(gate_document(FOUND))["runs"]
+    helps = {r["id"]: r["help"]["markdown"] for r in run["tool"]["driver"]["rules"]}
+    assert helps["not-compared"].endswith("a question that you must answer.")
+    assert not any(text.endswith("_Source: _") for text in helps.values())
+
+
 def test_sarif_is_one_run_with_each_pipelines_own_place():
     (run,) = sarif_data(gate_document(FOUND))["runs"]
     rules = [r["id"] for r in run["tool"]["driver"]["rules"]]

@@ -167,7 +167,7 @@ def _operator(progress: BatchProgress, place: int, field: str) -> Value:
 
 def _watermark(progress: Sequence[BatchProgress]) -> Iterable[Line]:
     """Yield how far the watermark is behind the batch's begin; it is 1970 before any event."""
-    yield Line("behind", tuple(map(event_time_lag, progress)))
+    yield Line("watermark lag", tuple(map(event_time_lag, progress)))
 
 
 def event_time_lag(progress: BatchProgress) -> Value:

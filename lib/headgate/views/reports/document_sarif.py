@@ -48,12 +48,13 @@ def sarif_data(
 
 
 def _rule(item: Item, rules_url: str | None) -> dict[str, Any]:
-    source = dict(item.facts).get("Source", "")
+    source = dict(item.facts).get("Source")
+    markdown = f"{item.reason}\n\n_Source: {source}_" if source else item.reason
     rule: dict[str, Any] = {
         "id": item.rule,
         "shortDescription": {"text": first_sentence(item.reason)},
         "fullDescription": {"text": item.reason},
-        "help": {"text": item.reason, "markdown": f"{item.reason}\n\n_Source: {source}_"},
+        "help": {"text": item.reason, "markdown": markdown},
         "defaultConfiguration": {"level": _LEVELS[item.level]},
     }
     if link := rule_link(item.rule, rules_url):

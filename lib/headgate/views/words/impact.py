@@ -139,7 +139,7 @@ def _gets(plan: Plan) -> str:
 def _pipelines(found: Mapping[str, Any]) -> Iterator[str]:
     owner = {name: who for who, mine in found["owners"].items() for name in mine}
     for name in found["pipelines"]:
-        yield f"{name} ({owner[name]})" if name in owner else f"{name} (no owner)"
+        yield f"{name} ({owner[name]})" if name in owner else f"{name} (no owner set)"
 
 
 def names(told: list[str] | tuple[str, ...]) -> str:
