@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--pipeline",
     metavar="NAME",
-    help="Store the version in the store, as a version of this pipeline.",
+    help="Store the version as a version of this pipeline (default: not stored).",
 )
 @click.option("--query", metavar="NAME|ID", help="Query to capture, if the evidence has several.")
 @format_option()
@@ -38,6 +38,8 @@ def command(
     output: str,
 ) -> None:
     """Capture a version of a pipeline: to a file, into the store, or to stdout.
+
+    EVIDENCE is a file, folder or address, such as explain text or a checkpoint.
 
     Headgate calls `module:function` as function(spark) in a separate process. No query starts,
     and no source is contacted.

@@ -48,7 +48,11 @@ def command(
     ask_kafka: bool | None,
     output: str,
 ) -> int:
-    """Find risks of a pipeline's next upgrade, reset or failover."""
+    """Find risks of a pipeline's next upgrade, reset or failover.
+
+    EVIDENCE is a file, folder or address, such as explain text or a checkpoint. PIPELINE is a
+    registered pipeline (NAME, or NAME@3 for its version 3).
+    """
     from headgate.usecases.check.check_readiness import check_readiness
 
     report = check_readiness(evidence, context=current_context(), query=query, ask_kafka=ask_kafka)

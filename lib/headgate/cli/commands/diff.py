@@ -57,7 +57,8 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
     "--spark-version",
     callback=_spark_version,
     metavar="V",
-    help="Spark version that runs the query after the restart.",
+    help="Spark version that runs the query after the restart (default: the version in the "
+    "evidence).",
 )
 @click.option("--query", metavar="NAME|ID", help="Query to compare, if the evidence has several.")
 @click.option(
@@ -84,7 +85,11 @@ def command(
     pipeline: str | None,
     output: str,
 ) -> int:
-    """Compare two versions, and report what a restart with the new version does."""
+    """Compare two versions, and report what a restart with the new version does.
+
+    EVIDENCE is a file, folder or address, such as explain text or a checkpoint; module:function; or
+    a registered pipeline (NAME, or NAME@3 for its version 3).
+    """
     from headgate.usecases.compare.compare_versions import compare_versions
 
     context = current_context()

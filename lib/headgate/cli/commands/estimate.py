@@ -45,7 +45,7 @@ def command() -> None:
     """Estimate the cost of SCENARIO: records, bytes, time, and consumers that get duplicates.
 
     For a bounded run, the duration comes from earlier runs. A separate line shows the start-up time
-    of Spark.
+    of Spark. For other scenarios, `headgate plan` with --impact shows the same numbers.
 
-    `headgate plan` with --impact shows the same numbers. Exits 3 if the plan is blocked.
+    Exits 3 if the plan is blocked.
     """

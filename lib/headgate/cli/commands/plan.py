@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ from headgate.cli.shared.options import current_context, format_option
 from headgate.cli.shared.output_file import STDOUT, output_option, write_file, write_out
 from headgate.cli.shared.scenario_options import Scenarios
 from headgate.cli.shared.show_plan import show_plan
+from headgate.cli.shared.terminal import say
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
@@ -34,7 +36,15 @@ def _plan(
         if file is not None:
             write_file(file, dump_plan(plan).encode(), is_private=True)
         show_plan(plan, output=output)
+        if output == "text" and plan.can_apply:
+            say(_next_command(file), err=True)
     return 0 if plan.can_apply else 3
+
+
+def _next_command(file: str | None) -> str:
+    if file is None:
+        return "To run this plan, save it with `-o FILE`, then run `headgate apply FILE`."
+    return f"The plan is saved. To run it: `headgate apply {shlex.quote(file)}`."
 
 
 def _with_costs(context: Context, plan: Plan) -> Plan:

@@ -23,7 +23,9 @@ from headgate.usecases.restore_points.remove_points import remove_point
 @click.option(
     "--create", is_flag=True, help="Make a restore point now; the pipeline keeps running."
 )
-@click.option("--verify", metavar="ID", help="Verify this restore point by reading its state.")
+@click.option(
+    "--verify", metavar="ID", help="Id of the restore point to verify; its state is read."
+)
 @click.option("--delete", metavar="ID", help="Id of the restore point to delete.")
 @format_option()
 def command(

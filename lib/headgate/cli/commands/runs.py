@@ -126,8 +126,9 @@ def _list(context: Context, output: str, *, limit: int, page: int) -> None:
             err=True,
         )
     if page * limit < found.total:
-        of_size = "" if limit == PAGE else f" --limit {limit}"
-        more = f"`headgate runs{of_size} --page {page + 1}` lists older runs."
+        more = f"`headgate runs --page {page + 1}` lists older runs."
+        if limit != PAGE:
+            more = f"`headgate runs --limit {limit} --page {page + 1}` lists older runs."
         say(f"{len(found.rows)} of {found.total} runs. {more}", err=True)
     for name, paused_now in paused.items():
         say(f"{name} is {paused_now.words}")

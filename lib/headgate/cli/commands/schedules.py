@@ -79,7 +79,8 @@ def next_text(view: ScheduleView) -> str:
 def tick_text(view: TickView) -> str:
     """Return one line on a tick: time, outcome, records, run or request, and why."""
     tick = view.tick
-    parts = [short_time(tick.due_at), view.outcome]
+    outcome = "waits for approval" if view.outcome == "open" else view.outcome
+    parts = [short_time(tick.due_at), outcome]
     if tick.records is not None:
         parts.append(as_records(tick.records, exact(tick.records)))
     if view.run is not None:

@@ -20,7 +20,11 @@ from headgate.model.version import Version
 def command(
     evidence: tuple[str, ...], query: str | None, output: str, theme: str, file: str | None
 ) -> None:
-    """Show the graph of a pipeline: sources, operators, repartitions, state stores, sink."""
+    """Show the graph of a pipeline: sources, operators, repartitions, state stores, sink.
+
+    EVIDENCE is a file, folder or address, such as explain text or a checkpoint; module:function; or
+    a registered pipeline (NAME, or NAME@3 for its version 3).
+    """
     from headgate.usecases.evidence.capture import capture
 
     context = current_context()

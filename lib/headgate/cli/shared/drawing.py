@@ -27,7 +27,8 @@ def theme_option() -> Callable[[F], F]:
         type=click.Choice(["auto", "light", "dark"]),
         default="auto",
         show_default=True,
-        help="Theme of an SVG; auto follows the viewer's setting. A PNG is always light.",
+        help="Theme of an SVG or PNG. With auto, an SVG follows the viewer's setting, and a PNG is "
+        "light.",
     )
 
 

@@ -28,7 +28,7 @@ from headgate.views.scene.outcome_words import WORDS
 _MEASURED = "measured"
 
 
-def rule_popover(context: Context, code: str, *, key: str) -> None:
+def rule_popover(context: Context, code: str, *, pipeline: str | None, key: str) -> None:
     """Offer a rule's page under its code; the code alone where no rule is called so."""
     rule = _rules().get(code)
     if rule is None:
@@ -41,7 +41,7 @@ def rule_popover(context: Context, code: str, *, key: str) -> None:
         if page := rule_link(code, context.registry.rules_url):
             st.html(markup.facts([("Documentation", markup.Link(page))]))
         st.html(markup.section("Accept this finding in headgate.toml"))
-        st.code(_acceptance(code), language="toml")
+        st.code(_acceptance(code, pipeline), language="toml")
 
 
 def title(rule: NamedRule) -> str:
@@ -61,9 +61,12 @@ def _source(rule: NamedRule) -> object:
     return markup.Link(rule.source)
 
 
-def _acceptance(code: str) -> str:
+def _acceptance(code: str, pipeline: str | None) -> str:
+    """Return an entry; without a pipeline, it would hold for all of them."""
+    only = f"pipeline = {json.dumps(pipeline)}\n" if pipeline else ""
     return (
-        f'[[accept]]\nrule = "{code}"\nreason = "why this is acceptable here"\nuntil = 2027-06-30'
+        f'[[accept]]\nrule = "{code}"\n{only}reason = "why this is acceptable here"\n'
+        "until = 2027-06-30"
     )
 
 
@@ -92,7 +95,7 @@ def finding_card(
     glyph, tone = sign(finding)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.html(markup.state(glyph, tone, WORDS[finding.outcome]), width="stretch")
-        rule_popover(context, finding.rule, key=key)
+        rule_popover(context, finding.rule, pipeline=pipeline, key=key)
     if finding.accepted:
         st.html(markup.unknown(accepted_text(finding.accepted), "✓"))
     st.html(markup.say(finding.why, tone))

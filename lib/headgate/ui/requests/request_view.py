@@ -40,7 +40,9 @@ def request_view(context: Context, request: str) -> None:
     """Show a request, and offer the decision while it is open."""
     detail = read_request(context, request)
     _head(detail.row)
-    plan_verdict(detail.plan)
+    if detail.row.state is RequestState.OPEN:
+        # Of a request that is decided, "Can run" would no longer be true.
+        plan_verdict(detail.plan)
     impact_tiles(detail.plan)
     if detail.row.state is RequestState.OPEN:
         _decide(context, detail)

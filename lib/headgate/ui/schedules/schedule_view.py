@@ -25,7 +25,7 @@ SIGNS = {
     "waiting": "◷", "queued": "◷", "running": "…", "open": "?", "done": "✓", "skipped": "–",
     "cancelled": "–", "declined": "!", "failed": "!", "refused": "!",
 }  # fmt: skip
-MISSED = {"once": "one run for all", "skip": "skipped", "all": "one run each"}
+MISSED = {"once": "one run for all", "skip": "no run", "all": "one run for each"}
 
 
 def state_of(view: ScheduleView) -> tuple[str, str]:
