@@ -95,7 +95,8 @@ def _compared(context: Context, one: Given, other: Given) -> cached_reads.Compar
             return cached_reads.comparison(context, one, other, renames())
         except RenameError as error:
             with st.container(key="rename-problem", horizontal=True, vertical_alignment="center"):
-                show_problem(str(error).replace("--rename ", "The rename ", 1))
+                said = str(error).replace("--rename ", "The rename ", 1)
+                show_problem(said.replace("--rename", "rename"))
                 st.button("Remove renames", key="forget_renames", on_click=forget_rename)
             return cached_reads.comparison(context, one, other)
 

@@ -29,8 +29,11 @@ from headgate.ui.topology.graph import Chosen, graph_view
 from headgate.ui.topology.history import history_view
 from headgate.ui.topology.progress_panel import progress_view
 from headgate.usecases.context import Context
+from headgate.usecases.schedules.list_schedules import has_worker
 
 ADD = "Add evidence: paste a query plan, upload files or a folder, or enter an address"
+
+NO_WORKER = "No worker is running. Start a worker with `headgate up`."
 
 
 class View(StrEnum):
@@ -138,6 +141,7 @@ def _nothing_yet(context: Context, pipeline: str | None) -> None:
                 "Every minute, the worker reads the evidence in headgate.toml and stores new "
                 "versions (Spark: after the first completed batch). Until then, paste or upload "
                 "evidence.",
+                *([] if has_worker(context) else [NO_WORKER]),
             )
         )
     _, middle, _ = st.columns([1, 2.2, 1])

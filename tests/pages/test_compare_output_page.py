@@ -81,12 +81,14 @@ def test_bad_input_is_one_sentence(open_page, registered):
         ("out/../secret", "out/b", "id", "doesn't allow this output"),
         ("kafka:private", "out/b", "id", "doesn't allow this output"),
         ("out/a", "out/b", "", "enter them under Keys"),
+        ("out/a", "out/b", "id", "leave out “Newest record only”"),
         ("out/a", " ", "id", "Output B is empty"),
         ("kafka:totals-a@5", "out/b", "id", "has no range"),
     ):
         at.text_input(key=OutputKey.A).set_value(a)
         at.text_input(key=OutputKey.B).set_value(b)
         at.text_input(key=OutputKey.KEYS).set_value(keys)
+        at.checkbox(key=OutputKey.NEWEST).set_value("Newest" in said)
         at.button(key=OutputKey.GO).click().run()
         assert not at.exception
         assert [said in e.value for e in at.error] == [True], (a, [e.value for e in at.error])

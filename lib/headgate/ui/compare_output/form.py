@@ -21,6 +21,13 @@ _KEYS = "Columns that identify a row, separated by commas."
 _IGNORE = "Columns that aren't compared, separated by commas."
 _TOLERANCE = "Numbers are equal if they differ by at most this value (absolute)."
 _NEWEST = "For a topic that a query writes in update mode: compare only the newest record per key."
+_FIELDS = {
+    "pass --keys, such as --keys id": "enter them under Keys",
+    "--ignore": "“Ignored columns”",
+    "--tolerance": "“Tolerance”",
+    "--newest": "“Newest record only”",
+}
+"""What an error calls by an option of the command line, by its field here."""
 
 
 def ask(context: Context) -> CompareRequest | None:
@@ -56,5 +63,8 @@ def ask(context: Context) -> CompareRequest | None:
             tolerance=float(tolerance), ignore=ignore.split(","), newest=newest,
         )  # fmt: skip
     except HeadgateError as error:
-        show_problem(str(error).replace("pass --keys, such as --keys id", "enter them under Keys"))
+        said = str(error)
+        for option, field in _FIELDS.items():
+            said = said.replace(option, field)
+        show_problem(said)
         return None

@@ -114,9 +114,8 @@ class _Union:
     def _box_of(self, node: Node, *, old: bool) -> str | None:
         if node.kind is NodeKind.REPARTITION:
             return None
-        number = self.numbers.get(node.subtopology, f"{node.subtopology} before") if old else (
-            node.subtopology
-        )  # fmt: skip
+        own = node.subtopology
+        number = self.numbers.get(own, f"{own} (old version)") if old else own
         return f"{self.name}/{number}"
 
     def _topics(self) -> Iterable[SketchNode]:
