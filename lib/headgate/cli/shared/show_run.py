@@ -16,6 +16,7 @@ from headgate.usecases.runs.read_catch_up import Look, look_at, pace
 from headgate.usecases.runs.read_run import RunDetail, has_worker, kept_until
 from headgate.views.words.estimate import truth, truth_words
 from headgate.views.words.progress import amount_words, count_words, left_words
+from headgate.views.words.run_columns import ACTIONS
 
 _EVERY_SECONDS = 2.0
 _KEPT = 15
@@ -57,7 +58,7 @@ def show_run(
     for count in detail.counts:
         say(f"  {count.at}  step {count.position + 1}: {count_words(count)}")
     for entry in (e for e in detail.audit if not e.is_of_step):
-        say(f"  {entry.at}  {entry.action} by {entry.by}")
+        say(f"  {entry.at}  {ACTIONS.get(entry.action, entry.action)} by {entry.by}")
 
 
 def _detail_json(detail: RunDetail) -> dict[str, Any]:

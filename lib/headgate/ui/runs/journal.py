@@ -7,20 +7,7 @@ from collections.abc import Iterator
 from headgate.text.numbers import short_time
 from headgate.ui.shared import markup
 from headgate.usecases.runs.read_run import RunDetail
-
-_WORDS = {
-    "apply": "requested",
-    "undo": "requested",
-    "resume": "resumed",
-    "cancel": "cancel requested",
-    "request": "requested",
-    "approve": "approved",
-    "confirm": "manual step confirmed",
-    "done": "done",
-    "failed": "failed",
-    "refused": "refused",
-    "cancelled": "stopped",
-}
+from headgate.views.words.run_columns import ACTIONS
 
 
 def journal(detail: RunDetail) -> str:
@@ -36,7 +23,7 @@ def _entries(detail: RunDetail) -> Iterator[tuple[str, str, str]]:
         yield request.asked_at, "request", f"requested by {request.asked_by}: {request.reason}"
     for entry in (e for e in detail.audit if not e.is_of_step):
         error = f": {entry.details['error']}" if entry.details.get("error") else ""
-        yield entry.at, "run", f"{_WORDS.get(entry.action, entry.action)} by {entry.by}{error}"
+        yield entry.at, "run", f"{ACTIONS.get(entry.action, entry.action)} by {entry.by}{error}"
     for number, step in enumerate(detail.steps, start=1):
         if step.begun_at:
             yield step.begun_at, f"step {number}", f"started: {step.describe}"

@@ -42,3 +42,18 @@ RUN_COLUMNS = (
     RunColumn("Duration", lambda run: took(run.started_at, run.ended_at) or ""),
     RunColumn("Run", lambda run: run.id),
 )
+ACTIONS = {
+    "apply": "requested",
+    "undo": "requested",
+    "resume": "resumed",
+    "cancel": "cancel requested",
+    "request": "requested",
+    "approve": "approved",
+    "confirm": "manual step confirmed",
+    "done": "done",
+    "failed": "failed",
+    "refused": "refused",
+    "cancelled": "stopped",
+    "clean": "snapshots removed",
+}
+"""Words for the actions in the audit trail of a run."""
