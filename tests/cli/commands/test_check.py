@@ -74,7 +74,7 @@ def test_text_groups_what_differs_in_its_place_alone(tmp_path):
 
 def test_markdown_begins_with_the_counts_and_shows_names_as_they_are():
     shown = check(SPARK, "--format=markdown").stdout
-    assert shown.startswith("## ! 1 high,")
+    assert shown.startswith("## ! 5 findings: 1 high,")
     assert "kafka source truth\\_kafka\\_topic\\_recreated\\_nofail\\_main" in shown
 
 

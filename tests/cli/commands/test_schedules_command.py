@@ -32,7 +32,8 @@ def run(tmp_path):
 def test_each_schedule_is_a_line_with_its_newest_tick(run):
     lines = run().splitlines()
     assert lines[0].startswith("billing  every 15 minutes  next ")
-    assert "waits for" not in lines[0] and "waits for approval  up to 61\u202f007 records  request " in lines[1]
+    assert "waits for" not in lines[0]
+    assert "waits for approval  up to 61\u202f007 records  request " in lines[1]
     assert (
         "city-alerts  when lag exceeds 10\u202f000 records  next when the condition is met  "
         "no limits" in lines

@@ -132,7 +132,7 @@ def _facts(finding: Finding, labels: Labels) -> Iterator[tuple[str, str]]:
         ("Question", finding.question),
         ("Error", finding.error_class),
         ("Remedy", finding.remedy),
-        ("Scenario", finding.scenario and f"headgate plan {finding.scenario}"),
+        ("Scenario", finding.scenario and f"headgate plan {finding.scenario} PIPELINE"),
         ("Rollback", ROLLBACKS[finding.rollback] if matters(finding) else None),
         ("Source", finding.source),
     )
@@ -148,7 +148,7 @@ def matters(finding: Finding) -> bool:
 def value_text(value: Any) -> str:
     """Return a finding's value as one line."""
     if value is None:
-        return "-"
+        return "nothing"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(value_text, value)) or "nothing"
     return str(value)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport, Severity
+from headgate.text.numbers import plural
 from headgate.views.reports.comparison_json import accepted_json
 from headgate.views.reports.document import Document, Item, Level
 
@@ -30,7 +31,8 @@ def headline(report: ReadinessReport) -> str:
         if report.warnings
         else "No problems found."
     )
-    said = f"{', '.join(parts)}." if parts else none
+    count = plural(sum(counts.values()), "finding")
+    said = f"{count}: {', '.join(parts)}." if parts else none
     return f"{said} {accepted} accepted." if accepted else said
 
 

@@ -31,7 +31,7 @@ def _lines(version: Version, styles: Styles) -> Iterator[str]:
     for tree in _trees(version.topology, styles):
         yield from tree_lines(tree, styles)
     if version.sources:
-        head = ("source", "format", "reads", "from", "offsets")
+        head = ("source", "format", "reads", "start offsets", "end offsets")
         yield from table_lines("Sources", head, list(_sources(version)), styles)
     if version.stateful:
         head = ("id", "operator", "store", "key", "value")
