@@ -49,6 +49,12 @@ def test_the_line_on_top_names_the_engine_s_version(open_page, seeded):
     assert "for Spark 4.2.0" in text(open_page("compare", **ORDERS))
 
 
+def test_what_was_not_checked_says_what_to_do_on_the_page(open_page, seeded):
+    said = text(open_page("compare", **ORDERS))
+    assert "deleted unread records. Kafka isn&#x27;t configured. Set bootstrap_servers" in said
+    assert "--cluster" not in said and "did not read the Kafka cluster" not in said
+
+
 def test_the_engine_is_named_as_people_write_it():
     judged = "spark 4.2.0 against Kafka as of 1999-11-21T19:30:44.631+00:00"
     said = "for Spark 4.2.0 against Kafka as of 21 Nov 1999 19:30 UTC"
@@ -61,6 +67,7 @@ def test_a_finding_shows_its_rule_and_leads_to_its_scenario(open_page, seeded):
     at = open_page("compare", **ORDERS, finding="0", node="aggregate-city")
     said = text(at)
     assert "Rule AGG001" in said
+    assert 'pipeline = "orders-by-city"\nreason = ' in at.code[0].value
     assert "Spark finds a state row by the values of the grouping columns, in their order." in said
     assert "sum by city and hour → sum by region and hour" in said
     (link,) = at.get("page_link")

@@ -6,7 +6,7 @@ import pytest
 
 from headgate.reprocess.scenario import Kind
 from headgate.reprocess.scenarios.build import SCENARIOS
-from headgate.ui.reprocess.option_words import as_asked, example, page_help
+from headgate.ui.reprocess.option_words import as_asked, example, on_card, page_help
 
 SAID = [
     (
@@ -21,6 +21,11 @@ SAID = [
     (
         "rows as for `kafka-consumer-groups --from-file`, see --from-file",
         "rows as for `kafka-consumer-groups --from-file`, see “File of offsets”",
+    ),
+    (
+        "choose `--no-record` and `--topic A`",
+        "choose “Partitions without a record at or after the time” and `“Topics or partitions "
+        "(default: all)” A`",
     ),
     ("leave --unknown-option and a--topic-b alone", "leave --unknown-option and a--topic-b alone"),
 ]
@@ -64,4 +69,14 @@ def test_the_help_of_a_field_names_other_fields_by_their_labels():
     assert page_help(failing, "historical-range") == (
         "Maximum number of records for “Dead letter topic for failing records” (default 100). If "
         "more records fail, the run stops."
+    )
+
+
+def test_a_card_names_other_scenarios_by_their_titles():
+    said = "use from-point with --to-datetime, from-scratch, or `headgate plan from-point x`"
+    assert on_card(said, "late-batch") == (
+        "use “From an offset or time” with “Time”, “From scratch”, or `headgate plan from-point x`"
+    )
+    assert on_card("With `--deployed`, only rewind", "offline-upgrade") == (
+        "With “Run no deploy command”, only rewind"
     )

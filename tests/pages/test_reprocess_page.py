@@ -15,6 +15,7 @@ from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.ui.reprocess import offsets_table
+from headgate.ui.reprocess.option_words import on_card
 from headgate.ui.reprocess.scenario_form import choice_key
 from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import open_context
@@ -52,7 +53,9 @@ def test_every_scenario_is_shown_with_its_sentence_and_a_refused_one_with_its_re
         ), name
         if support.answer is Answer.REFUSED:
             # What stands in backticks is shown as code.
-            assert all(escape(part) in shown for part in support.why.split("`")), name
+            assert all(escape(part) in shown for part in on_card(support.why, name).split("`")), (
+                name
+            )
     assert not at.exception
     assert not [b for b in at.button if b.key == ReprocessKey.GO]
 

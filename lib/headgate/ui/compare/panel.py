@@ -32,6 +32,8 @@ from headgate.views.reports.verdict_line import HEADLINES
 from headgate.views.scene.comparison import BY_OUTCOME
 from headgate.views.scene.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
 
+ASK_KAFKA = "To check this, compare again with `--cluster`."
+"""What a report advises on the command line; here, Kafka is asked if it is configured."""
 BAD = frozenset(BY_OUTCOME.values())
 """Statuses of nodes with a finding. The card of the finding shows the status."""
 
@@ -131,9 +133,10 @@ def _upgrade(upgrade: Upgrade) -> None:
 
 def _not_looked_at(found: Comparison) -> None:
     """Show what the verdict rests on no evidence for: nobody takes silence for an answer."""
-    lines = [as_uploaded(w) for w in found.report.warnings]
-    if found.not_asked:
-        lines.append(f"Headgate did not read the Kafka cluster state: {found.not_asked}")
+    why = found.not_asked
+    lines = [as_uploaded(w).replace(ASK_KAFKA, why or "").rstrip() for w in found.report.warnings]
+    if why and not any(why in line for line in lines):
+        lines.append(f"Headgate did not read the Kafka cluster state: {why}")
     if lines:
         st.html(markup.section("Not checked") + markup.bullets(lines))
 

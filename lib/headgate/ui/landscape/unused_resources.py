@@ -109,7 +109,8 @@ def _groups(groups: Sequence[LandscapeGroup]) -> None:
             "Undeclared groups",
             len(groups),
             "group",
-            "These groups commit offsets to Kafka, but aren't declared in headgate.toml.",
+            "These groups commit offsets to Kafka, but no [[pipeline]] in headgate.toml has their "
+            "id as `group`.",
         )
         if groups:
             _table(

@@ -8,7 +8,15 @@ from headgate.reprocess.scenario import Kind, Option
 from headgate.reprocess.scenarios.build import SCENARIOS
 
 # A command in backticks stays as it is.
-_NAME = re.compile(r"\x60[^\x60\s-][^\x60]* [^\x60]*\x60|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
+_NAME = re.compile(
+    r"\x60[^\x60\s-][^\x60]* [^\x60]*\x60"
+    r"|(?P<tick>\x60)?(?<![\w-])--(?P<option>[a-z][a-z-]*[a-z])(?![\w-])(?(tick)\x60)"
+)
+# Names without a hyphen are words, too.
+_SCENARIO = re.compile(
+    rf"(?<![\w\x60-])({'|'.join(name for name in SCENARIOS if '-' in name)})"
+    r"(?: with --([a-z][a-z-]*[a-z]))?(?![\w-])"
+)
 _REPEATED = re.compile(r"; can be repeated(?=\.)| Can be repeated\.")
 _SEPARATED = "Separate several values with spaces."
 # By the form of a value on the command line.
@@ -61,10 +69,24 @@ def as_asked(text: str, scenario: str | None) -> str:
         return text
 
     def asked(found: re.Match[str]) -> str:
-        option = declared.option(found[1]) if found[1] else None
+        option = declared.option(found["option"]) if found["option"] else None
         return f"“{option.ask}”" if option is not None and option.ask else found[0]
 
     return _NAME.sub(asked, text)
+
+
+def on_card(text: str, scenario: str) -> str:
+    """Return what a scenario's card says, with the titles of other scenarios for their names."""
+    parts = text.split("\x60")
+    parts[::2] = (_SCENARIO.sub(_titled, part) for part in parts[::2])
+    return as_asked("\x60".join(parts), scenario)
+
+
+def _titled(found: re.Match[str]) -> str:
+    other = SCENARIOS[found[1]]
+    option = other.option(found[2]) if found[2] else None
+    rest = f" with “{option.ask}”" if option else found[0].removeprefix(found[1])
+    return f"“{other.title}”{rest}"
 
 
 def page_help(option: Option, scenario: str) -> str:

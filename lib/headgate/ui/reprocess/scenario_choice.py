@@ -12,6 +12,7 @@ from headgate.reprocess.conditions import Answered, Facts, State
 from headgate.reprocess.scenario import Answer, Scenario, Support
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.text.numbers import plural
+from headgate.ui.reprocess.option_words import on_card
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import Context
@@ -91,10 +92,12 @@ def _card(scenario: Scenario, facts: Facts) -> None:
                 st.html(markup.pill(*word))
         st.html(markup.paragraph(scenario.what))
         if support.answer is Answer.REFUSED:
-            st.html(markup.say(reason(support, engine), "removed"))
+            said = on_card(reason(support, engine), scenario.name)
+            st.html(markup.say(said, "removed"))
         if found or support.note:
-            st.html(markup.conditions((*_LOOKS[a.state], a.said) for a in found)
-                    + (markup.quiet(support.note) if support.note else ""))  # fmt: skip
+            needs = ((*_LOOKS[a.state], on_card(a.said, scenario.name)) for a in found)
+            note = on_card(support.note, scenario.name)
+            st.html(markup.conditions(needs) + (markup.quiet(note) if note else ""))
 
 
 # Glyph, hue and the word that a screen reader says.

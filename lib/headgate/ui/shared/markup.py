@@ -246,7 +246,7 @@ def version_entry(
     start = '<i class="start">•</i>'
     chips = f'<span class="chip">{escape(origin)}</span>'
     chips += f'<span class="chip runs">{escape(runs)}</span>' if runs else ""
-    chips += '<span class="chip shown">drawn</span>' if chosen else ""
+    chips += '<span class="chip shown">shown</span>' if chosen else ""
     return (
         f'<div class="hg-version">{sign if glyph else start}<div>'
         f"<p><b>Version {number}</b><time>{escape(when)}</time>{chips}</p>"

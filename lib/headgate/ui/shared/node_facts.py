@@ -108,7 +108,7 @@ def _store_rows(store: StateStore) -> Rows:
     yield "Operator id", store.operator_id
     yield "Partitions", store.partitions
     yield "Provider", Code(store.provider) if store.provider else None
-    yield "Format", store.format
+    yield "State format version", store.format
     yield "Encoding", store.encoding
     yield "Prefix columns", store.prefix_columns
 
