@@ -86,14 +86,14 @@ def test_what_no_log_tells_is_not_zero():
 def test_the_table_has_a_column_for_each_topic():
     ends = [{"a": {0: 1}, "b": {0: 0}}, {"a": {0: 1}, "b": {0: 2_000}}]
     shown = frame(batch_rows([LoggedBatch(number=n, offsets=e) for n, e in enumerate(ends)]))
-    assert list(shown.columns[-2:]) == ["From a", "From b"]
-    assert list(shown["From b"]) == ["2\u202f000", ""]
+    assert list(shown.columns[-2:]) == ["Records from a", "Records from b"]
+    assert list(shown["Records from b"]) == ["2\u202f000", ""]
 
 
 def test_the_command_line_lists_the_same(query):
     run = CliRunner().invoke(command, ["q", "--newest", "2"], catch_exceptions=False)
     first, second = run.output.splitlines()
-    assert "5  started 2026-11-21 08:45:29  13 records (orders 13)" in first
+    assert "5  planned 2026-11-21 08:45:29  13 records (orders 13)" in first
     assert "7 records" in second
     run = CliRunner().invoke(command, ["q", "--format", "json"], catch_exceptions=False)
     assert [row["total"] for row in json.loads(run.output)["batches"]] == [13, 7, None]

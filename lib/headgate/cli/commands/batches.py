@@ -46,4 +46,4 @@ def _line(row: BatchRow) -> str:
     said = f"{plural(total, 'record', exact(total))} ({read})" if total is not None else ""
     mark = f"watermark {short_time(row.watermark)}" if row.watermark else ""
     parts = filter(None, (said, mark))
-    return f"{row.number:>8}  started {short_time(row.planned_at)}  {'  '.join(parts)}".rstrip()
+    return f"{row.number:>8}  planned {short_time(row.planned_at)}  {'  '.join(parts)}".rstrip()

@@ -61,7 +61,7 @@ def frame(rows: Sequence[BatchRow]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Batch": [row.number for row in rows],
-            "Started": [short_time(row.planned_at) for row in rows],
+            "Planned": [short_time(row.planned_at) for row in rows],
             "Completed": [short_time(row.committed_at) for row in rows],
             "Watermark": [short_time(row.watermark) if row.watermark else "" for row in rows],
             **{f"Records from {topic}": [_of(row, topic) for row in rows] for topic in topics},
