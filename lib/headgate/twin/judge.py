@@ -140,7 +140,10 @@ def _refused(run: Experiment) -> TwinVerdict | None:
             why="Spark starts, but the new version can't decode the stored state",
         )
     if error["is_around"]:
-        return _unknown(_short(error), "Did this machine cause the error (network, disk, jars)?")
+        return _unknown(
+            f"the new version fails on the old version's checkpoint: {_short(error)}",
+            "Did this machine cause the error (network, disk, jars)?",
+        )
     return TwinVerdict(
         outcome="refuses",
         why=f"Spark fails with {name} on the old version's checkpoint",
@@ -209,14 +212,18 @@ def _of_stores(run: Experiment) -> Iterator[Said]:
     if gone and new:
         yield Said(
             "silently_wrong",
-            f"the new version no longer reads {_names(gone)}, and {_names(new)} starts empty",
+            f"the new version no longer reads {_names(gone)}, and {_start_empty(new)}",
         )
     elif new:
-        yield Said("resumes", f"the new {_names(new)} starts empty", mixed=True)
+        yield Said("resumes", f"the new {_start_empty(new)}", mixed=True)
 
 
 def _names(stores: set[StoreId]) -> str:
     return " and ".join(f"store {name} of {operator}" for _, operator, name in sorted(stores))
+
+
+def _start_empty(stores: set[StoreId]) -> str:
+    return f"{_names(stores)} {'starts' if len(stores) == 1 else 'start'} empty"
 
 
 def _of_output(run: Experiment) -> TwinVerdict:

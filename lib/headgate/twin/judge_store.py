@@ -179,8 +179,9 @@ class _Pair:
             return Said(
                 "silently_wrong",
                 (
-                    f"keys of {self._name} that the old version had evicted start from zero "
-                    f"({plural(len(opened), 'key')})"
+                    f"the new version restarts {plural(len(opened), 'key')} of {self._name} from "
+                    "zero: the old version had already evicted "
+                    + ("this key" if len(opened) == 1 else "these keys")
                 ),
                 self._example(0, opened[0]),
             )

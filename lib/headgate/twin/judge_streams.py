@@ -109,7 +109,10 @@ def _refused(run: StreamsExperiment) -> TwinVerdict | None:
     innermost = start.causes[-1] if start.causes else ""
     return TwinVerdict(
         outcome="refuses",
-        why=f"Kafka Streams fails with {name.rpartition('.')[2]} on the old version's state",
+        why=(
+            f"Kafka Streams fails with {name.rpartition('.')[2] or 'an unknown error'} on the old "
+            "version's state"
+        ),
         refusal=Refused(
             error_class=name,
             condition=innermost.partition(": ")[0] or None,
@@ -125,7 +128,7 @@ def _class(start: Start) -> str:
 def _first(start: Start) -> str:
     """Return the outermost error and the innermost one, if it is another."""
     if not start.causes:
-        return "no reason"
+        return "the error is unknown"
     ends = dict.fromkeys((start.causes[0], start.causes[-1]))
     return ", caused by ".join(text[:200] for text in ends)
 
@@ -267,9 +270,10 @@ def _renamed(run: StreamsExperiment) -> Iterator[str]:
     gone, added = _lost(run)
     if gone and added:
         keys = sum(len(run.before_a.stores[s]) for s in gone)
+        verb = "starts" if len(added) == 1 else "start"
         yield (
             f"the new version no longer reads store {' and '.join(gone)} ({plural(keys, 'key')}), "
-            f"and store {' and '.join(added)} starts empty"
+            f"and store {' and '.join(added)} {verb} empty"
         )
 
 
@@ -333,7 +337,7 @@ def _lacking(run: StreamsExperiment) -> str | None:
                 return f"no record reached store {store} of the {title} version"
     for topic in sorted(run.sinks):
         if not run.own.outputs.get(topic) and not run.after_a.outputs.get(topic):
-            return f"the application wrote no record to topic {topic}"
+            return f"the new version wrote no record to topic {topic}"
     return None
 
 

@@ -70,7 +70,7 @@ def engine_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResul
     return RuleResult(
         outcome=Outcome.REFUSES,
         location=location,
-        because=f"{verdict.why}: {refusal.message}." if refusal else f"{verdict.why}.",
+        because=sentence(f"{verdict.why}: {refusal.message}" if refusal else verdict.why),
         error_class=refusal.error_class if refusal else None,
         rollback=Rollback.UNKNOWN,
         remedy=_NEW_CHECKPOINT,
@@ -257,11 +257,12 @@ def example_words(example: Counterexample) -> str:
             f"{_written(example.after, 'row')}."
         )
     key = ", ".join(f"{name}={value!r}" for name, value in example.key.items())
+    of_key = f"for key {key}, " if key else ""
     column = f" in column {example.columns[0]}" if example.columns[0] else ""
     stored = "no value" if example.before is None else repr(example.before)
     return (
-        f"Example: for key {key}, the old version stored {stored}{column}, but the new "
-        f"version {_would_have(example)}."
+        f"Example: {of_key}the old version stored {stored}{column}, but the new version "
+        f"{_would_have(example)}."
     )
 
 
@@ -278,4 +279,4 @@ def _would_have(example: Counterexample) -> str:
 
 def sentence(text: str) -> str:
     """Return a reason as a sentence: with a capital letter and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{text[:1].upper()}{text[1:].rstrip(' .:')}."

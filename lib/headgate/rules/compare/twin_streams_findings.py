@@ -26,7 +26,7 @@ def kafka_streams_fails_to_start(verdict: TwinVerdict, location: Location) -> Ru
     return RuleResult(
         outcome=Outcome.REFUSES,
         location=location,
-        because=f"{verdict.why}{f': {refusal.message}' if refusal and refusal.message else ''}.",
+        because=sentence(f"{verdict.why}: {refusal.message}" if refusal else verdict.why),
         error_class=refusal.error_class if refusal else None,
         rollback=Rollback.UNKNOWN,
         remedy=_KEEP,
