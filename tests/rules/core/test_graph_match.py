@@ -1,5 +1,6 @@
 """Which node is which after operators were inserted, removed, replaced and reordered."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,6 +36,18 @@ def told(before: Topology, after: Topology) -> list[tuple[ChangeKind, str]]:
 
 A, B, C, D = "filter v > 1", "project k, v", "filter w > 2", "project k, sum"
 WHOLE = ("kafka orders", A, B, C, D, "out files")
+
+
+def test_a_change_names_the_columns_that_differ():
+    def computed(**columns):
+        old = chain(*WHOLE)
+        nodes = tuple(
+            replace(n, details={"columns": columns}) if n.label == B else n for n in old.nodes
+        )
+        return replace(old, nodes=nodes)
+
+    before, after = computed(k="s0.k", v="s0.v"), computed(k="s0.k", v="s0.v * 2", w="s0.w")
+    assert told(before, after) == [(CHANGED, "project k, v: columns (v, w)")]
 
 
 @pytest.mark.parametrize("place", range(1, len(WHOLE)))
@@ -129,8 +142,8 @@ def test_plans_of_spark_differ_in_what_was_edited_alone(case, added, removed):
 @pytest.mark.parametrize(
     ("case", "operator", "store"),
     [
-        ("U02a_insert_mapvalues_unnamed", "map values: map values", ("1", "2")),
-        ("U02b_insert_filter_unnamed_groupby", "filter: filter", ("2", "3")),
+        ("U02a_insert_mapvalues_unnamed", "map values", ("1", "2")),
+        ("U02b_insert_filter_unnamed_groupby", "filter", ("2", "3")),
     ],
 )
 def test_a_generated_name_that_shifts_is_another_store(case, operator, store):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Version
 from headgate.rules.core.graph_inputs import nearest, rewired_nodes
 from headgate.rules.core.match_graphs import Matches, Pair
 from headgate.rules.core.report import Change, ChangeKind, label_of
-from headgate.rules.core.upstream import appearance, visible
+from headgate.rules.core.upstream import appearance, canonical, visible
+from headgate.text.numbers import name_list
 
 
 def moved_nodes(before: Topology, after: Topology, nodes: Matches) -> frozenset[str]:
@@ -99,12 +101,24 @@ def _exact_name(node: Node) -> str:
 
 
 def _what(node: Node) -> str:
-    return f"{node.operator.replace('_', ' ')}: {node.label}"
+    word = node.operator.replace("_", " ")
+    return word if node.label.replace("_", " ") == word else f"{word}: {node.label}"
 
 
 def _difference(was: Node, now: Node) -> str:
     if was.label != now.label:
         return f"{was.label} -> {now.label}"
     old, new = visible(was), visible(now)
-    keys = sorted(k for k in old.keys() | new.keys() if old.get(k) != new.get(k))
-    return f"{now.label}: {', '.join(keys)}"
+    keys = sorted(
+        k for k in old.keys() | new.keys() if canonical(old.get(k)) != canonical(new.get(k))
+    )
+    parts = (_detail(k, old.get(k), new.get(k)) for k in keys)
+    return f"{label_of(now)}: {', '.join(parts)}"
+
+
+def _detail(key: str, old: Any, new: Any) -> str:
+    """Return what differs by its name; of columns and the like also which of them."""
+    word = key.replace("_", " ")
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return word
+    return f"{word} ({name_list(n for n in {*old, *new} if old.get(n) != new.get(n))})"
