@@ -26,6 +26,7 @@ _LATE = (
     "StateSchemaNotCompatible",
     "InvalidUnsafeRowException",
 )
+_OF_CHECKPOINTS = "CKP"
 FROM_SCRATCH = "from-scratch"
 
 
@@ -57,7 +58,7 @@ def _with_rollback(finding: Finding, c: Comparison, is_harmful: bool) -> Finding
         return found
     if found.rollback is Rollback.SAFE and _is_late(found) and is_harmful:
         found = replace(found, rollback=Rollback.REPAIRABLE)
-    if found.rollback is Rollback.REPAIRABLE and "offsets/" not in found.remedy:
+    if found.rollback is Rollback.REPAIRABLE and _leaves_an_entry(found):
         found = replace(found, remedy=f"{found.remedy} {repair(c.before.progress)}".strip())
     return found
 
@@ -68,6 +69,14 @@ def repair(progress: Progress | None) -> str:
     if progress is None or progress.last_commit_batch is None:
         return REPAIR.format(what="the newest batch N in `offsets`", batch="N")
     return REPAIR.format(what="the checkpoint", batch=progress.last_commit_batch + 1)
+
+
+def _leaves_an_entry(finding: Finding) -> bool:
+    """Say whether the remedy must say how the failed start's entry is removed.
+
+    A damaged checkpoint has a remedy of its own, which makes it whole for both versions.
+    """
+    return not finding.rule.startswith(_OF_CHECKPOINTS) and "offsets/" not in finding.remedy
 
 
 def _is_late(finding: Finding) -> bool:

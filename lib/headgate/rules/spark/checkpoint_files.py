@@ -23,9 +23,10 @@ _VERIFY_EMPTY = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 
 
+_REPAIR = "Or, if the pipeline is registered, run `headgate plan repair`."
 _RESTORE_THE_OLD = (
     'Restore the file `metadata`: write {"id":"..."} with the query id from a progress report or '
-    "log."
+    "log. If the pipeline is registered, `headgate plan repair --query-id ID` does this."
 )
 
 
@@ -45,11 +46,13 @@ def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
             error_class="STREAMING_CHECKPOINT_MISSING_METADATA_FILE" if refused else None,
             rollback=Rollback.REPAIRABLE if refused else Rollback.SAFE,
             remedy=_RESTORE_THE_OLD,
+            scenario="repair" if refused else None,
         )
 
 
 _RESTORE_THE_MISSING = (
-    "Restore the missing file or the whole checkpoint from a copy, or start with a new checkpoint."
+    "Restore the missing file or the whole checkpoint from a copy, or start with a new checkpoint. "
+    f"{_REPAIR}"
 )
 
 
@@ -61,13 +64,14 @@ def previous_offsets_missing(c: Comparison) -> Iterator[RuleResult]:
     `offsets`.
     """
     for fault in _of(c, CheckpointDamageKind.NO_PREDECESSOR):
-        yield _refused(fault, "IllegalStateException", _RESTORE_THE_MISSING)
+        yield _refused(fault, "IllegalStateException", _RESTORE_THE_MISSING, "repair")
 
 
 _RESTORE_THE_MISSING_OFFSETS = (
     "Restore the missing files in `offsets` from a copy. If there is no copy, stop the query. "
     "Then delete the files in `commits` for the newest batch in `offsets` and for all later "
-    "batches. Spark reprocesses the newest batch in `offsets`."
+    "batches. Spark reprocesses the newest batch in `offsets`. If the pipeline is registered, "
+    "`headgate plan repair` does this."
 )
 
 
@@ -83,6 +87,7 @@ def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
             fault,
             "CONCURRENT_STREAM_LOG_UPDATE",
             _RESTORE_THE_MISSING_OFFSETS,
+            "repair",
         )
 
 
@@ -103,7 +108,8 @@ def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.LOST,
-                because=f"{fault.what} The query starts from batch 0 with empty state.",
+                because=f"{fault.what} The query starts from batch 0"
+                + (" with empty state." if c.before.stateful else "."),
             )
 
 
@@ -228,7 +234,7 @@ def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
 
 _IF_THERE_IS_NO = (
     f"{_RESTORE} If there is no copy and no later batch has completed, move the unreadable "
-    "file to a backup."
+    f"file to a backup. {_REPAIR}"
 )
 
 
@@ -240,7 +246,7 @@ def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
     If a file ends in the middle of its JSON, the error comes from the JSON parser.
     """
     for fault in _of(c, CheckpointDamageKind.UNREADABLE)[:1]:
-        yield _refused(fault, "IllegalStateException", _IF_THERE_IS_NO)  # fmt: skip
+        yield _refused(fault, "IllegalStateException", _IF_THERE_IS_NO, "repair")
 
 
 _WRITE_TO_A_NEW = (
@@ -274,7 +280,9 @@ def _is_off(c: Comparison, key: str) -> bool:
     return (c.after.settings.get(key) or "true").lower() == "false"
 
 
-def _refused(fault: CheckpointDamage, error_class: str, remedy: str) -> RuleResult:
+def _refused(
+    fault: CheckpointDamage, error_class: str, remedy: str, scenario: str | None = None
+) -> RuleResult:
     """A checkpoint that refuses the new version refuses the old one, too."""
     return RuleResult(
         outcome=Outcome.REFUSES,
@@ -282,6 +290,7 @@ def _refused(fault: CheckpointDamage, error_class: str, remedy: str) -> RuleResu
         error_class=error_class,
         rollback=Rollback.REPAIRABLE,
         remedy=remedy,
+        scenario=scenario,
     )
 
 
