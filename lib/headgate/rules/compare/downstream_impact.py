@@ -166,8 +166,8 @@ _LET_THE_OLD = (
     "offset."
 )
 _HAS_THE_QUERY = (
-    "Has the query processed all records with older schemas ({versions})? Or has Kafka already "
-    "deleted these records from topic {topic}?"
+    "Has the query already processed all records of topic {topic} that don't fit the new version's "
+    "schema? Or has Kafka deleted them? Compared with: {versions}."
 )
 
 
@@ -175,9 +175,10 @@ _HAS_THE_QUERY = (
 def older_schema_not_readable(
     held: Held, location: Location, before: Any, after: Any
 ) -> RuleResult:
-    """The new version's schema fits the topic's current schema, but not every older schema.
+    """Some records of the topic may not fit the new version's schema: records with an older schema,
+    or records that lack a field.
 
-    Records with an older schema may still be unread. A replay may also reprocess such records.
+    Such records may still be unread. A replay may also reprocess such records.
     """
     return RuleResult(
         outcome=Outcome.UNKNOWN,
@@ -185,8 +186,8 @@ def older_schema_not_readable(
         before=before,
         after=after,
         because=(
-            f"Topic {held.topic} may have records with older schemas ({held.versions}). "
-            f"{' '.join(held.said)}"
+            f"Topic {held.topic} may have records that don't fit the new version's schema "
+            f"(compared with {held.versions}). {' '.join(held.said)}"
         ),
         question=_HAS_THE_QUERY.format(versions=held.versions, topic=held.topic),
         rollback=Rollback.SAFE,

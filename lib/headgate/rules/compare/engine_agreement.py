@@ -38,7 +38,7 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
     if engine.outcome is EngineOutcome.UNKNOWN:
         return Judged(Agreement.OPEN, "The rehearsal has no result.")
     if ours is Outcome.UNKNOWN:
-        did = f"failed to start with {engine.error_class}" if refuses else "completed a batch"
+        did = f"failed to start with {_error(engine)}" if refuses else "completed a batch"
         return Judged(
             Agreement.OPEN,
             (f"The rules can't decide (outcome Unknown). In the rehearsal, the new version {did}."),
@@ -62,7 +62,7 @@ def _refused(report: Report, engine: EngineVerdict) -> Judged:
     if report.outcome is not Outcome.REFUSES:
         why = (
             "The rules expect that the new version runs. In the rehearsal, the new version fails "
-            f"with {engine.error_class}."
+            f"with {_error(engine)}."
         )
         return Judged(Agreement.DISAGREE, why)
     expected = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
@@ -70,14 +70,18 @@ def _refused(report: Report, engine: EngineVerdict) -> Judged:
     if names and _last(engine.error_class or "") not in names:
         why = (
             "Rules and engine agree that the new version fails to start. The errors differ: the "
-            f"new version fails with {engine.error_class}, and the rules expect "
+            f"new version fails with {_error(engine)}, and the rules expect "
             f"{_listed(expected)}."
         )
         return Judged(Agreement.AGREE, why)
     return Judged(
         Agreement.AGREE,
-        (f"Rules and engine agree: the new version fails to start with {engine.error_class}."),
+        (f"Rules and engine agree: the new version fails to start with {_error(engine)}."),
     )
+
+
+def _error(engine: EngineVerdict) -> str:
+    return engine.error_class or "an unknown error"
 
 
 def _ran_wrong(engine: EngineVerdict) -> Judged:

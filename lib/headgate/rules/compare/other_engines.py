@@ -83,41 +83,52 @@ _WHAT_DOES_THE_UNREADABLE = (
 )
 _WHICH_COLUMNS = "Which columns does the {side} version's query plan mean by {columns}?"
 _ADD_EXACT_NAMES = (
-    "Capture the function with `headgate capture`, or add the analyzed plan as JSON: both have "
-    "exact column names and types."
+    "Capture the pipeline's entry point with `headgate capture module:function`, or add the "
+    "analyzed plan as JSON. Both have exact column names and types."
 )
+_WHICH_PLAN = "Which of these query plans belongs to the {side} version?"
+_KEEP_ONE_PLAN = (
+    "Remove the query plans of other versions from the evidence. If all of them belong to the same "
+    "version, capture its entry point with `headgate capture module:function`."
+)
+_CONTRADICTORY = re.compile(r" plan and the \w+ plan show different operators: ")
 _AMBIGUOUS = re.compile(r"query plan's text is ambiguous: (?P<columns>`.*`)", re.S)
 
 
 @open_rule(
     "EVD005",
-    remedies=(_ADD_THE_EVIDENCE, _ADD_EXACT_NAMES),
-    questions=(_WHAT_DOES_THE_UNREADABLE, _WHICH_COLUMNS),
+    remedies=(_ADD_THE_EVIDENCE, _KEEP_ONE_PLAN, _ADD_EXACT_NAMES),
+    questions=(_WHAT_DOES_THE_UNREADABLE, _WHICH_PLAN, _WHICH_COLUMNS),
 )
 def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]:
-    """Some evidence is truncated, damaged or in an unknown format, so Headgate couldn't read all of
-    it.
+    """Some evidence is truncated, damaged, ambiguous or in an unknown format, or its query plans
+    contradict each other. So Headgate couldn't read all of it.
 
     The unread part may decide the outcome, so the outcome is Unknown. The text of a plan prints
     column names without quotes. So a comma or `#` in a name can make the text ambiguous.
     """
     for side, version in (("old", before), ("new", after)):
         told = [w for w in version.warnings if is_gap(w)]
+        plans = [w for w in told if _CONTRADICTORY.search(w)]
         found = [m for w in told if (m := _AMBIGUOUS.search(w))]
-        if unread := [w for w in told if not _AMBIGUOUS.search(w)]:
+        if unread := [w for w in told if w not in plans and not _AMBIGUOUS.search(w)]:
             question = _WHAT_DOES_THE_UNREADABLE.format(side=side)
-            yield _gap(side, unread, question, _ADD_THE_EVIDENCE)
+            yield _gap(f"of the {side} version is incomplete", unread, question, _ADD_THE_EVIDENCE)
+        if plans:
+            question = _WHICH_PLAN.format(side=side)
+            yield _gap(f"of the {side} version is contradictory", plans, question, _KEEP_ONE_PLAN)
         if found:
             question = _WHICH_COLUMNS.format(columns=found[0]["columns"], side=side)
-            yield _gap(side, [m.string for m in found], question, _ADD_EXACT_NAMES)
+            texts = [m.string for m in found]
+            yield _gap(f"of the {side} version is ambiguous", texts, question, _ADD_EXACT_NAMES)
 
 
-def _gap(side: str, told: Sequence[str], question: str, remedy: str) -> RuleResult:
+def _gap(what: str, told: Sequence[str], question: str, remedy: str) -> RuleResult:
     more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         rollback=Rollback.UNKNOWN,
-        because=f"The evidence of the {side} version is incomplete: {told[0]}{more}.",
+        because=f"The evidence {what}: {told[0]}{more}.",
         question=question,
         remedy=remedy,
     )
