@@ -136,3 +136,23 @@ def test_an_inserted_operator_is_one_added_node(tmp_path):
     node = new.topology.node(change.after or "")
     assert node is not None
     assert "trim" in str(node.details.get("described_as"))
+
+
+def test_consumers_are_told_of_the_output_that_changed(tmp_path):
+    def writing(name, sink):
+        text = PATTERN.format(what="[in]").replace("(topic: out)", f"({sink})")
+        return left_behind(described(tmp_path / name, text=text))
+
+    out, other = writing("out", "topic: out"), writing("other", "topic: other")
+    remedies = {f.remedy for f in compare(out, other).findings if f.rule == "KST045"}
+    assert remedies == {
+        "Inform the consumers of the output out: they get no new records.",
+        "If consumers of the output other need older results, replay the inputs under a new "
+        "application id.",
+    }
+    first, then = (
+        writing(at, f"extractor class: Cases$$Lambda$12/0x00007f@{at}") for at in ("1a", "2b")
+    )
+    assert "KST045" not in rules(compare(first, then))
+    found = rules(compare(replace(out, streams=replace(out.streams, sinks=())), first))["KST045"]
+    assert found.why.startswith("The output of TopicNameExtractor Cases$$Lambda is new.")

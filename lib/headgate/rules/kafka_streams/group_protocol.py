@@ -103,7 +103,7 @@ def pattern_with_streams_protocol(c: StreamsComparison) -> Iterator[RuleResult]:
             state_effect=StateEffect.NONE,
             location=Location(None, found.node),
             before=c.old.protocol,
-            after=found.pattern,
+            after=c.new.protocol,
             because=f"The source {found.processor} subscribes to the pattern /{found.pattern}/.",
             error_class="java.lang.UnsupportedOperationException",
             remedy=_NAME_THE_TOPICS,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from headgate.model.kafka_streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication, StreamsSink
 from headgate.parse.kafka_streams.from_cluster import matching
 from headgate.rules.core.report import Location, Outcome, StateEffect
 from headgate.rules.core.rule import RuleResult
@@ -215,17 +216,23 @@ def _matches(c: StreamsComparison, pattern: str) -> bool:
     return any(matching(pattern, c.new.inputs))
 
 
-_INFORM_THE_OUTPUTS = "Inform the consumers of the old and the new output topic."
+_INFORM_ITS_CONSUMERS = "Inform the consumers of the output {name}: they get no new records."
+_REPLAY_FOR_OLDER = (
+    "If consumers of the output {name} need older results, replay the inputs under a new "
+    "application id."
+)
+_IDENTITY = re.compile(r"(?<=\$\$Lambda).*$|@[0-9a-f]+$")
+"""The part of an extractor's name that differs in each run."""
 
 
-@streams_rule("KST045", remedies=(_INFORM_THE_OUTPUTS,))
+@streams_rule("KST045", remedies=(_INFORM_ITS_CONSUMERS, _REPLAY_FOR_OLDER))
 def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state doesn't depend on sinks.
 
-    Consumers of the old topic get no new records. Older results are not written to the new topic.
+    Consumers of a removed output topic get no new records. Older results are not written to a new
+    output topic.
     """
-    old = {s.topic or s.extractor: s.node for s in c.old.sinks}
-    new = {s.topic or s.extractor: s.node for s in c.new.sinks}
+    old, new = ({_output(s): s.node for s in app.sinks} for app in (c.old, c.new))
     for name in sorted(filter(None, old.keys() ^ new.keys())):
         yield RuleResult(
             outcome=Outcome.RESUMES,
@@ -236,5 +243,12 @@ def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             because=f"The output {name} was removed."
             if name in old
             else f"The output {name} is new.",
-            remedy=_INFORM_THE_OUTPUTS,
+            remedy=(_INFORM_ITS_CONSUMERS if name in old else _REPLAY_FOR_OLDER).format(name=name),
         )
+
+
+def _output(sink: StreamsSink) -> str | None:
+    """Return what a sink is called by: its topic, or the code that chooses one for each record."""
+    if sink.topic or not sink.extractor:
+        return sink.topic
+    return f"of TopicNameExtractor {_IDENTITY.sub('', sink.extractor)}"

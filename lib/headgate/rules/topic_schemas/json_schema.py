@@ -307,7 +307,8 @@ def dependency_added(pair: Pair) -> Iterator[Breach]:
         for name, asked in now.items():
             old = was.get(name)
             if not _asks_less(asked, old):
-                yield Breach(pair.at(f"{key}.{name}"), json.dumps(asked), json.dumps(old), "")
+                was_asked = None if old is None else json.dumps(old)
+                yield Breach(pair.at(f"{key}.{name}"), json.dumps(asked), was_asked, "")
 
 
 def _asks_less(asked: Any, old: Any) -> bool:
