@@ -30,8 +30,8 @@ _KEEP_THE_OLD = (
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a state row by the values of the grouping columns, in their order.
 
-    If changed columns have the same types, Spark's schema check passes. But where they give other
-    values, Spark finds no stored row, and the totals of these keys restart from zero.
+    If changed columns have the same types, Spark's schema check passes. But if the columns have
+    other values, Spark finds no stored row, and the totals of these keys restart from zero.
     """
     for pair in read_pairs(c, _KINDS):
         old, new = _plain_keys(pair)
@@ -185,11 +185,26 @@ _WHICH_COLUMNS_DOES = (
 )
 
 
-@rule("AGG005", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,), is_of_state=True)
+_ADD_THE_SCHEMAS = (
+    "Add the old version's checkpoint and the output of `headgate capture module:function` to the "
+    "evidence. Both show the state schema."
+)
+_DOES_THE_STATE = (
+    "Does the state of the new version have the same number and types of fields as the stored "
+    "state? If not, Spark fails to start. If so, the new functions misread the stored values."
+)
+
+
+@rule(
+    "AGG005",
+    remedies=(_ADD_THE_PLAN, _ADD_THE_SCHEMAS),
+    questions=(_WHICH_COLUMNS_DOES, _DOES_THE_STATE),
+    is_of_state=True,
+)
 def aggregation_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if columns or functions changed.
 
-    So Headgate must compare the grouping columns and functions of both versions.
+    So Headgate must compare the grouping columns, functions and state schemas of both versions.
     """
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
@@ -204,11 +219,15 @@ def aggregation_not_known(c: Comparison) -> Iterator[RuleResult]:
             before=list(pair.before.functions or ()),
             after=list(pair.after.functions or ()),
             because=(
-                "The evidence doesn't show the grouping columns and functions of both versions."
+                "The aggregate functions of the two versions store a different number of values, "
+                "and the evidence doesn't show the state schemas of both versions."
+                if told
+                else "The evidence doesn't show the grouping columns and functions of both "
+                "versions."
             ),
-            question=_WHICH_COLUMNS_DOES,
+            question=_DOES_THE_STATE if told else _WHICH_COLUMNS_DOES,
             rollback=Rollback.UNKNOWN,
-            remedy=_ADD_THE_PLAN,
+            remedy=_ADD_THE_SCHEMAS if told else _ADD_THE_PLAN,
         )
 
 

@@ -50,6 +50,7 @@ def topic_missing(c: Comparison) -> Iterator[RuleResult]:
                 because=f"Topic not found in Kafka: {listed(missing)}.",
                 error_class="UnknownTopicOrPartitionException",
                 remedy=_CREATE_THE_TOPIC,
+                scenario="offline-upgrade",
             )
 
 
@@ -121,17 +122,22 @@ def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_THAT_CLUSTER = "Set `bootstrap_servers` of [kafka] in headgate.toml to the source's cluster."
-_DOES_THIS_SOURCE = "Does this source read the cluster that [kafka] in headgate.toml names?"
+_DOES_THIS_SOURCE = (
+    "Does the source read from the Kafka cluster that [kafka] in headgate.toml names?"
+)
 
 
 @rule(
     "WLD009",
-    "comparison of the evidence with the cluster that Headgate read",
+    "comparison of the source's topics in the evidence with the topics in the Kafka cluster",
     remedies=(_SET_THAT_CLUSTER,),
     questions=(_DOES_THIS_SOURCE,),
 )
 def source_reads_another_cluster(c: Comparison) -> Iterator[RuleResult]:
-    """The cluster that Headgate read has none of the topics that the source reads."""
+    """The Kafka cluster in headgate.toml has none of the topics that the source reads.
+
+    So Headgate did not compare the source's offsets with the cluster.
+    """
     for pair in c.sources:
         source, cluster = pair.after, c.cluster
         if source is None or cluster is None or family(source) != "kafka":
@@ -143,8 +149,8 @@ def source_reads_another_cluster(c: Comparison) -> Iterator[RuleResult]:
                 before=option(source, "kafka.bootstrap.servers"),
                 after=cluster.bootstrap,
                 because=(
-                    "The source's bootstrap servers differ from those of the cluster that "
-                    "Headgate read."
+                    "The source's bootstrap servers differ from the bootstrap servers in "
+                    "headgate.toml."
                 ),
                 question=_DOES_THIS_SOURCE,
                 rollback=Rollback.UNKNOWN,

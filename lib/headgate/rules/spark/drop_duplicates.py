@@ -70,4 +70,4 @@ def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
 
     So Headgate must compare the key columns of both versions.
     """
-    yield from unknown(read_pairs(c, _KINDS), _BY_WHICH_COLUMNS, _ADD_THE_PLAN)
+    yield from unknown(read_pairs(c, _KINDS), "key columns", _BY_WHICH_COLUMNS, _ADD_THE_PLAN)

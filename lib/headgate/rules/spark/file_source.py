@@ -166,6 +166,7 @@ def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
             else "cleanSource is archive, but sourceArchiveDir is not set.",
             error_class="IllegalArgumentException",
             remedy=_SET_SOURCEARCHIVEDIR_TO_A_FOLDER,
+            scenario="offline-upgrade",
         )
 
 

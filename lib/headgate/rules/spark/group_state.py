@@ -92,7 +92,7 @@ def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
 
     So Headgate must compare the grouping columns of both versions.
     """
-    yield from unknown(read_pairs(c, _KINDS), _BY_WHICH_COLUMNS, _ADD_THE_PLAN)
+    yield from unknown(read_pairs(c, _KINDS), "grouping columns", _BY_WHICH_COLUMNS, _ADD_THE_PLAN)
 
 
 _KEEP_THE_KIND = f"Keep the timeout type (processing time or event time), {_OR_REPLAY}."

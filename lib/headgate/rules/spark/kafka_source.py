@@ -102,8 +102,8 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
     """Spark reads a new topic from its earliest offset. startingOffsets doesn't apply.
 
     If the earliest offset isn't 0, Spark treats that as data loss and fails (WLD006). After a
-    rollback, the old version fails to start. To prevent this, remove the new topic from the offset
-    log, or set failOnDataLoss=false.
+    rollback, the old version fails to start, because the offset log has a topic that it doesn't
+    read. With failOnDataLoss=false, the old version starts.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -180,13 +180,14 @@ def bootstrap_servers_changed(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
+_KEEP_THE_PARTITIONS = "Keep all partitions of the checkpoint in `assign`."
 _KEEP_ASSIGNED = (
-    "Keep all partitions of the checkpoint in `assign`. Or, if you can lose their unread records, "
-    f"start the new version once with failOnDataLoss=false. {_POISONED}"
+    f"{_KEEP_THE_PARTITIONS} Or, if you can lose their unread records, start the new version once "
+    f"with failOnDataLoss=false. {_POISONED}"
 )
 
 
-@rule("KAF006", remedies=(_KEEP_ASSIGNED,))
+@rule("KAF006", remedies=(_KEEP_THE_PARTITIONS, _KEEP_ASSIGNED))
 def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores offsets by partition, and the option `assign` names each partition.
 
@@ -200,21 +201,21 @@ def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
             continue
         old = {(t, p) for t, parts in known.items() for p in parts if t in now}
         new = {(t, p) for t, parts in now.items() for p in parts}
-        lost = sorted(f"{t}[{p}]" for t, p in old - new)
+        lost, more = (sorted(f"{t}[{p}]" for t, p in x) for x in (old - new, new - old))
         silent = loses_data_silently(pair.after)
-        if lost or new - old:
+        if lost or more:
             yield RuleResult(
                 outcome=Outcome.REFUSES if lost and not silent else Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
                 location=pair.location,
                 before=sorted(f"{t}[{p}]" for t, p in old),
                 after=sorted(f"{t}[{p}]" for t, p in new),
-                because=(f"The source no longer reads these partitions: {', '.join(lost)}.")
+                because=f"The source no longer reads these partitions: {', '.join(lost)}."
                 if lost
-                else "",
+                else f"The source now also reads these partitions: {', '.join(more)}.",
                 error_class="KAFKA_DATA_LOSS" if lost and not silent else None,
                 rollback=Rollback.REPAIRABLE,
-                remedy=_KEEP_ASSIGNED if lost else "",
+                remedy=(_KEEP_THE_PARTITIONS if silent else _KEEP_ASSIGNED) if lost else "",
             )
 
 

@@ -70,6 +70,14 @@ _LET_CONSUMERS_THAT_JOIN = (
 )
 
 
+_OF_RECORD = {
+    OutputChangeKind.GONE: "The output no longer has the column {name}.",
+    OutputChangeKind.ADDED: "The output now has the column {name}.",
+    OutputChangeKind.TYPE: "The type of the record's {name} changed.",
+    OutputChangeKind.MADE: "The expression of the record's {name} changed.",
+}
+
+
 @rule("OUT003", _KEY, remedies=(_LET_CONSUMERS_THAT_JOIN,))
 def record_key(c: Comparison) -> Iterator[RuleResult]:
     """New records may get another key, topic, partition or headers. Older records stay as they are.
@@ -85,7 +93,7 @@ def record_key(c: Comparison) -> Iterator[RuleResult]:
             yield _resumes(
                 c,
                 change,
-                f"The expression of the record's {change.path} changed.",
+                _OF_RECORD[change.kind].format(name=change.path),
                 _LET_CONSUMERS_THAT_JOIN,
             )
 

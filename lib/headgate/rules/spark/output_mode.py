@@ -14,10 +14,14 @@ _OTHER_ERROR = "_LEGACY_ERROR_TEMP_3102"
 _CHECKER = "Spark's UnsupportedOperationChecker; measured on 4.2.0"
 
 
-_CHOOSE_A_MODE = "Choose an output mode that the query's operators support, or add a watermark."
+_CHOOSE_A_MODE = "Choose an output mode that the query's operators support."
+_ADD_A_WATERMARK = (
+    "Set a watermark on a grouping column, or choose an output mode that the query's operators "
+    "support."
+)
 
 
-@rule("MOD001", _CHECKER, remedies=(_CHOOSE_A_MODE,))
+@rule("MOD001", _CHECKER, remedies=(_CHOOSE_A_MODE, _ADD_A_WATERMARK))
 def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
     """Some operators don't support every output mode.
 
@@ -35,7 +39,7 @@ def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
         after=mode,
         because=reason,
         error_class=c.spark.condition(error),
-        remedy=_CHOOSE_A_MODE,
+        remedy=_ADD_A_WATERMARK if mode == "append" else _CHOOSE_A_MODE,
         scenario="offline-upgrade",
     )
 
@@ -57,6 +61,7 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
         because=f"The sink writes files ({sink.format}), but the output mode is {mode}.",
         error_class=c.spark.condition(_MODE_ERROR),
         remedy=_USE_APPEND_MODE,
+        scenario="offline-upgrade",
     )
 
 

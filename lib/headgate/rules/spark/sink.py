@@ -10,13 +10,14 @@ from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.event_time import output_mode
 
+_USE_A_NEW_CHECKPOINT = "Use a new checkpoint with the new directory."
 _USE_A_NEW = (
     "Use a new checkpoint with the new directory, or copy the old `_spark_metadata` into the new "
     "directory."
 )
 
 
-@rule("SNK001", remedies=(_USE_A_NEW,))
+@rule("SNK001", remedies=(_USE_A_NEW_CHECKPOINT, _USE_A_NEW))
 def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
     """A file sink logs its batches in `_spark_metadata`, and Spark reads that log from batch 0.
 
@@ -37,7 +38,7 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
             before=_describe(old),
             after=_describe(new),
             because="The query has never written to the new directory with this checkpoint.",
-            remedy=_USE_A_NEW,
+            remedy=_USE_A_NEW if _is_file(old) else _USE_A_NEW_CHECKPOINT,
             scenario="from-point",
         )
 
@@ -73,7 +74,7 @@ def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_USE_COMPLETE_MODE = "Use complete mode, another sink, or no checkpoint."
+_USE_COMPLETE_MODE = "Use complete mode or another sink, or start the query without a checkpoint."
 
 
 @rule("SNK003", remedies=(_USE_COMPLETE_MODE,))
@@ -89,8 +90,10 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
         location=c.sink_location,
         before=_describe(c.before.sink) if c.before.sink else None,
         after=_describe(sink),
+        because=f"The sink is memory, and the output mode is {mode}.",
         error_class="_LEGACY_ERROR_TEMP_1299",
         remedy=_USE_COMPLETE_MODE,
+        scenario="offline-upgrade",
     )
 
 
@@ -173,18 +176,18 @@ def file_format(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_BACK = (
-    "Leave out asyncProgressTrackingEnabled. It needs a query without state that writes to Kafka, "
-    "with processing time as its trigger."
+    "Remove asyncProgressTrackingEnabled. The option works only for a stateless query with a Kafka "
+    "sink and a processing-time trigger."
 )
 _ASYNC = "asyncprogresstrackingenabled"
 
 
 @rule("SNK007", remedies=(_SET_BACK,))
 def async_progress(c: Comparison) -> Iterator[RuleResult]:
-    """With asynchronous progress tracking, Spark writes offsets and commits beside the batches.
+    """With asynchronous progress tracking, Spark writes offsets and commits in the background.
 
-    Spark only starts such a query if the query has no state, writes to Kafka and isn't triggered
-    once or with available now.
+    Spark starts such a query only if it is stateless, its sink is Kafka, and its trigger isn't
+    `once` or `availableNow`.
     """
     sink = c.after.sink
     if sink is None or not _is_async(sink):
@@ -206,6 +209,7 @@ def async_progress(c: Comparison) -> Iterator[RuleResult]:
         because=because,
         error_class="IllegalArgumentException",
         remedy=_SET_BACK,
+        scenario="offline-upgrade",
     )
 
 

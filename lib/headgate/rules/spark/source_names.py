@@ -102,7 +102,7 @@ def source_name_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
             after=pair.after.name,
             because="Spark doesn't find the source's log under its new path."
             if files
-            else "Spark ignores the name: it still finds offsets by position.",
+            else "With this checkpoint, Spark ignores source names and finds offsets by position.",
             error_class="IllegalStateException" if files else None,
             remedy=_LEAVE_NAMES_AS,
             scenario="from-scratch",
@@ -204,6 +204,7 @@ def source_evolution_without_names(c: Comparison) -> Iterator[RuleResult]:
             because=f"The new version sets {EVOLUTION}=true, but {unnamed[0]} has no name.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
             remedy=_SWITCH_SOURCE_EVOLUTION,
+            scenario="offline-upgrade",
         )
 
 

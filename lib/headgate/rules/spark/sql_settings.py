@@ -223,6 +223,7 @@ def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Ru
         error_class="INCONSISTENT_BEHAVIOR_CROSS_VERSION",
         rollback=Rollback.REPAIRABLE,
         remedy=_LEAVE_THE_POLICY,
+        scenario="offline-upgrade",
     )
 
 

@@ -30,13 +30,13 @@ _BY_BYTES = frozenset({"utf8_binary", "unicode"})
 _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w+)$", re.IGNORECASE)
 
 
-_GROUP_BY_AN_EXPRESSION = (
-    "Group by an expression that returns the same bytes for equal values, such as lower(column), "
-    "and start with a new checkpoint."
+_USE_A_BINARY_KEY = (
+    "Use a key with collation UTF8_BINARY, for example collate(lower(column), 'UTF8_BINARY'), and "
+    "start with a new checkpoint."
 )
 
 
-@rule("STA005", remedies=(_GROUP_BY_AN_EXPRESSION,))
+@rule("STA005", remedies=(_USE_A_BINARY_KEY,))
 def collation_of_key(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds state by the bytes of its key.
 
@@ -55,7 +55,7 @@ def collation_of_key(c: Comparison) -> Iterator[RuleResult]:
                 after=list(pair.after.keys or ()),
                 because=f"The key's collation is {found}.",
                 error_class="STATE_STORE_UNSUPPORTED_OPERATION_BINARY_INEQUALITY",
-                remedy=_GROUP_BY_AN_EXPRESSION,
+                remedy=_USE_A_BINARY_KEY,
             )
 
 
@@ -264,6 +264,10 @@ def _refused(c: Comparison, part: str) -> Iterator[tuple[OperatorPair, StorePair
                 break
 
 
+def _shown(schema: Schema | None) -> str | None:
+    return None if schema is None else schema.describe() or "no fields"
+
+
 def _refusal(
     c: Comparison, pair: OperatorPair, store: StorePair, how: Fit, part: str
 ) -> RuleResult:
@@ -271,8 +275,8 @@ def _refusal(
     return RuleResult(
         outcome=Outcome.REFUSES,
         location=pair.location,
-        before=stored.describe() if stored else None,
-        after=planned.describe() if planned else None,
+        before=_shown(stored),
+        after=_shown(planned),
         because=f"The {part} schema of state store `{store.name}` differs in the {how.value}."
         if how is not Fit.NULLABLE
         else f"A field in the {part} of state store `{store.name}` is {how.value}.",
@@ -287,8 +291,8 @@ def _unreadable(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
     return RuleResult(
         outcome=Outcome.REFUSES,
         location=pair.location,
-        before=stored.describe() if stored else None,
-        after=planned.describe() if planned else None,
+        before=_shown(stored),
+        after=_shown(planned),
         because=(
             f"The number of fields in state store `{store.name}` changed, so the row format check "
             "fails in the first task."
@@ -309,8 +313,8 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.REINTERPRETED,
         location=pair.location,
-        before=stored.describe() if stored else None,
-        after=planned.describe() if planned else None,
+        before=_shown(stored),
+        after=_shown(planned),
         because=(
             (
                 f"The number of {part} fields of state store `{store.name}` changed. The state "

@@ -59,7 +59,8 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
         location=Location(None, first.node),
         before=[],
         after=_listed(c.after.stateful),
-        because=f"The new version adds the query's first stateful operator ({first.kind.value}).",
+        because="The new version adds the query's first stateful operator "
+        f"({first.kind.value.replace('_', ' ')}).",
         error_class=c.spark.condition(_MISSING),
         rollback=Rollback.REPAIRABLE if poisoned else Rollback.SAFE,
         remedy=_START_THE_NEW,
@@ -69,10 +70,10 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OPS003", remedies=(_REMEDY,))
 def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
-    """Spark 3.5 stores no operator names, so it starts even if newer versions would fail.
+    """Spark compares operator names only if Spark 4.0 or later wrote and reads the checkpoint.
 
-    The state of a removed operator is no longer used. If an operator gets another operator's id, it
-    reads that operator's state.
+    Otherwise, Spark starts although the operators differ. The state of a removed operator is no
+    longer used. If an operator gets another operator's id, it reads that operator's state.
     """
     if not c.before.stateful or c.after.stateful is None or names_are_checked(c):
         return

@@ -50,7 +50,7 @@ def stateless_change(c: Comparison) -> Iterator[RuleResult]:
 
 # They decide which time a text is. Without a zone in the text, `timeZone` does.
 _OF_TIMES = frozenset({"timezone", "timestampformat", "timestampntzformat", "dateformat"})
-_SAME_TIMES = "Does Spark read the same times with the new value of {key}, from every text?"
+_SAME_TIMES = "With the new value of {key}, does Spark parse each text to the same time as before?"
 _KEEP_THE_OPTION = "Keep the old value, or reprocess the input with a new checkpoint."
 
 
@@ -98,13 +98,17 @@ def _has_times(source: Source) -> bool:
 _CAPTURE_THE_OLD = "Capture the old version, too: `headgate capture module:function`."
 _START_FROM_AN_EMPTY = "Keep a micro-batch trigger, or start with a new checkpoint."
 _DID_THE_OLD = "Did the old version use a micro-batch trigger or a continuous trigger?"
-_CAN_THIS_SOURCES = "Can this source's continuous mode parse its micro-batch offsets?"
+_KEEP_MICRO_BATCHES = "Keep a micro-batch trigger."
+_CAN_EACH_SOURCE = (
+    "Can each source's continuous mode read the offsets that earlier micro-batches wrote to the "
+    "checkpoint?"
+)
 
 
 @rule(
     "TRG001",
-    remedies=(_CAPTURE_THE_OLD, _START_FROM_AN_EMPTY),
-    questions=(_DID_THE_OLD, _CAN_THIS_SOURCES),
+    remedies=(_CAPTURE_THE_OLD, _KEEP_MICRO_BATCHES, _START_FROM_AN_EMPTY),
+    questions=(_DID_THE_OLD, _CAN_EACH_SOURCE),
 )
 def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
     """Continuous processing parses a source's offsets differently from micro-batch processing.
@@ -118,14 +122,15 @@ def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
         return
     reason, error = _not_continuous(c)
     if reason:
+        is_of_offsets = error == _OF_OFFSETS
         yield RuleResult(
             outcome=Outcome.REFUSES,
             before=c.before.trigger,
             after=c.after.trigger,
             because=reason,
             error_class=error,
-            remedy=_START_FROM_AN_EMPTY,
-            scenario="from-scratch",
+            remedy=_START_FROM_AN_EMPTY if is_of_offsets else _KEEP_MICRO_BATCHES,
+            scenario="from-scratch" if is_of_offsets else "offline-upgrade",
         )
     else:
         yield RuleResult(
@@ -133,10 +138,14 @@ def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
             before=c.before.trigger,
             after=c.after.trigger,
             because="The trigger is now continuous.",
-            question=_CAN_THIS_SOURCES,
+            question=_CAN_EACH_SOURCE,
             rollback=Rollback.UNKNOWN,
             remedy=_START_FROM_AN_EMPTY,
         )
+
+
+# What the rate source fails with on an offset of micro-batches; any other error needs other code.
+_OF_OFFSETS = "MappingException"
 
 
 def _not_continuous(c: Comparison) -> tuple[str | None, str | None]:
@@ -154,7 +163,7 @@ def _not_continuous(c: Comparison) -> tuple[str | None, str | None]:
     if "file" in {family(s) for s in c.after.sources or ()}:
         return "Continuous processing doesn't support file sources.", "_LEGACY_ERROR_TEMP_3102"
     if "rate" in {family(s) for s in c.before.sources or ()}:
-        return "The trigger is now continuous.", "MappingException"
+        return "The trigger is now continuous, and the query has a rate source.", _OF_OFFSETS
     return None, None
 
 
@@ -172,7 +181,6 @@ def _trigger_not_known(c: Comparison) -> RuleResult:
     )
 
 
-_KEEP_MICRO_BATCHES = "Keep a micro-batch trigger."
 _DOES_THE_NEW = "Does the new version start in real-time mode? `headgate rehearse` tests this."
 
 
@@ -200,6 +208,7 @@ def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
         question=None if reason else _DOES_THE_NEW,
         rollback=Rollback.SAFE if reason else Rollback.UNKNOWN,
         remedy=_KEEP_MICRO_BATCHES,
+        scenario="offline-upgrade" if reason else None,
     )
 
 

@@ -137,6 +137,7 @@ def join_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
+                because="The evidence doesn't show the join keys of both versions.",
                 question=_WHICH_COLUMNS_DOES,
                 rollback=Rollback.UNKNOWN,
                 remedy=_ADD_THE_PLAN,

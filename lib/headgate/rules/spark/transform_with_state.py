@@ -11,7 +11,13 @@ from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
-from headgate.rules.spark.facts.state_variables import Variable, evolution, moved, variables
+from headgate.rules.spark.facts.state_variables import (
+    Evolution,
+    Variable,
+    evolution,
+    moved,
+    variables,
+)
 
 _OR_REPLAY = "or reprocess the input with a new checkpoint"
 _AVRO = "Spark's documentation: state data source, schema evolution of transformWithState (4.x)"
@@ -150,11 +156,16 @@ def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
-            because=f"The field names of the state variable `{store.name}` changed.",
+            because=f"Fields of the state variable `{store.name}`: {_fields(found)}.",
             rollback=Rollback.LOST,
             remedy=_KEEP_THE_NAMES_OF_THE_FIELDS if renamed else "",
             scenario="from-scratch" if renamed else None,
         )
+
+
+def _fields(found: Evolution) -> str:
+    sides = ((found.dropped, "removed"), (found.added, "added"))
+    return ", ".join(f"{_listed(names)} {verb}" for names, verb in sides if names)
 
 
 _KEEP_THE_ORDER = f"Keep the order of the fields, {_OR_REPLAY}."

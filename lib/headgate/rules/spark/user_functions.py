@@ -11,7 +11,7 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import feeding_state
-from headgate.rules.spark.facts.state_variables import variables_known
+from headgate.rules.spark.facts.state_variables import variables, variables_known
 from headgate.rules.spark.facts.version_identity import looks_equal
 
 PROCESSOR = "stateful_processor"
@@ -111,15 +111,17 @@ _CAPTURE_THE_NEW = (
     "Capture the new version with `headgate capture module:function`, or rehearse it on a copy "
     "of the checkpoint."
 )
+_ADD_THE_CHECKPOINT = (
+    "Add the old version's checkpoint to the evidence, or rehearse the new version on a copy of "
+    "the checkpoint."
+)
 _CAPTURE_THE_OLD = (
     "Capture the old version, too, or rehearse the new version on a copy of the checkpoint."
 )
 _WHICH_STATE_VARIABLES = (
-    "Which state variables (kind, type, TTL) does the new processor declare? Did its code change?"
+    "Which state variables (kind, type, TTL) does the processor of the {side} version declare?"
 )
-_DID_THE_CODE = (
-    "Did the code of {name} change so that its state variables have a different meaning?"
-)
+_DID_THE_CODE = "Did the code of {name} change so that state variables have a different meaning?"
 _DOES_THE_NEW = (
     "Does the new code of {code} interpret the stored values in the same way as the old code?"
 )
@@ -127,7 +129,7 @@ _DOES_THE_NEW = (
 
 @rule(
     "FUN001",
-    remedies=(_CAPTURE_THE_NEW, _CAPTURE_THE_OLD, _REMEDY),
+    remedies=(_CAPTURE_THE_NEW, _ADD_THE_CHECKPOINT, _CAPTURE_THE_OLD, _REMEDY),
     questions=(_WHICH_STATE_VARIABLES, _DID_THE_CODE, _DOES_THE_NEW),
 )
 def state_variables(c: Comparison) -> Iterator[RuleResult]:
@@ -151,12 +153,15 @@ def state_variables(c: Comparison) -> Iterator[RuleResult]:
 
 
 def _variables_not_known(pair: OperatorPair) -> RuleResult:
+    both = (("old", pair.before), ("new", pair.after))
+    side = " and ".join(word for word, operator in both if variables(operator) is None)
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
-        question=_WHICH_STATE_VARIABLES,
+        because=f"The evidence doesn't show the state variables of the {side} version.",
+        question=_WHICH_STATE_VARIABLES.format(side=side),
         rollback=Rollback.UNKNOWN,
-        remedy=_CAPTURE_THE_NEW,
+        remedy=_ADD_THE_CHECKPOINT if side == "old" else _CAPTURE_THE_NEW,
     )
 
 
@@ -207,7 +212,7 @@ def operator_properties(c: Comparison) -> Iterator[RuleResult]:
         if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
             continue
         assert pair.before and pair.after
-        for key in ("time_mode", "operator_output_mode"):
+        for key, word in (("time_mode", "time mode"), ("operator_output_mode", "output mode")):
             old, new = pair.before.extra.get(key), pair.after.extra.get(key)
             if old and new and str(old).lower() != str(new).lower():
                 yield RuleResult(
@@ -215,6 +220,7 @@ def operator_properties(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=old,
                     after=new,
+                    because=f"The {word} changed.",
                     error_class="STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
                     remedy=_SET_IT_TO_THE_OLD,
                 )

@@ -108,7 +108,11 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
             )
         elif old.column != new.column and not _goes_by_time(c.after):
             # For the operators that went by the old one it is as if there were none any more.
-            yield from (_removed(c, pair) for pair in c.operators if pair.kind is not None)
+            yield from (
+                _removed(c, pair, _ON_ANOTHER_COLUMN)
+                for pair in c.operators
+                if pair.kind is not None
+            )
         elif (how := key_change(c, (old.column,), (new.column,))) is KeyChange.REWRITTEN:
             because = "Different functions now compute the event time."
             sides = Location(old.node, new.node), old.column, new.column
@@ -156,8 +160,8 @@ def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
 def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
     """Without a watermark Spark never evicts state.
 
-    Spark doesn't restore evicted state. If new rows arrive for an evicted window or key, its
-    results start from zero.
+    Spark doesn't restore evicted state. If new rows arrive for an evicted window or key, this
+    window or key restarts from zero.
     """
     if not c.is_stateful or c.after.watermarks or not c.before.watermarks:
         return
@@ -256,23 +260,27 @@ def _nothing_evicted(c: Comparison) -> bool:
     )
 
 
-def _removed(c: Comparison, pair: OperatorPair) -> RuleResult:
-    told = _listed(c.before.watermarks)
+_GONE = "The watermark was removed."
+_ON_ANOTHER_COLUMN = "The watermark is now on a different column, which no stateful operator uses."
+
+
+def _removed(c: Comparison, pair: OperatorPair, because: str = _GONE) -> RuleResult:
+    told, now = _listed(c.before.watermarks), _listed(c.after.watermarks)
     if _nothing_evicted(c) or not evicts_by_time(pair.before, c.before.watermarks):
         return RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
             location=pair.location,
             before=told,
-            after=[],
-            because="The watermark was removed.",
+            after=now,
+            because=because,
         )
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
         before=told,
-        after=[],
-        because="The watermark was removed.",
+        after=now,
+        because=because,
         question=_HAS_THE_OLD,
         rollback=Rollback.SAFE,
         remedy=_KEEP_THE_WATERMARK,

@@ -109,6 +109,9 @@ def window_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=_describe(pair.before.window),
                 after=_describe(pair.after.window),
+                because="The aggregation now has a time window."
+                if pair.after.window
+                else "The aggregation no longer has a time window.",
                 remedy=_REMEDY,
                 scenario="from-scratch",
             )

@@ -10,7 +10,8 @@ from headgate.rules.core.rule import Comparison, RuleResult
 from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
 
 WERE_NULLS = (
-    "Has the old version read rows whose key was null, or was the value that now replaces null?"
+    "Has the old version read rows whose key was null or equal to the replacement for null (for "
+    "example the second argument of coalesce)?"
 )
 SAME_TIME = "Does the new expression return the same time as the old one for every row?"
 SAME_KEY = "Does the new expression return the same key as the old one for every row?"
@@ -23,14 +24,20 @@ NO_WINDOW = (
 REPLAY = "Reprocess the input with a new checkpoint."
 
 
-def unknown(pairs: Iterable[OperatorPair], question: str, remedy: str) -> Iterator[RuleResult]:
-    """Ask for the keys of the operators whose keys the evidence of a version does not show."""
+def unknown(
+    pairs: Iterable[OperatorPair], keys: str, question: str, remedy: str
+) -> Iterator[RuleResult]:
+    """Ask for the keys of the operators whose keys the evidence of a version does not show.
+
+    `keys` is what the operator calls them.
+    """
     for pair in pairs:
         assert pair.before and pair.after
         if pair.before.keys is None or pair.after.keys is None:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
+                because=f"The evidence doesn't show the {keys} of both versions.",
                 question=question,
                 rollback=Rollback.UNKNOWN,
                 remedy=remedy,
@@ -57,9 +64,12 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
         yield _from_other_table(pair, *sides)
 
 
-_BY_GUARD = "Only null keys change: the new expression replaces null."
+_BY_GUARD = (
+    "Only keys of rows with null change, because the two expressions treat null differently."
+)
 _BY_NULLS = (
-    "Rows with a null key now get a different key. So Spark doesn't find the state of the null key."
+    "Only keys of rows with null change: one of the two expressions replaces null with a value. "
+    "Spark doesn't find the stored state of these rows."
 )
 _BY_FUNCTION = (
     "A user-defined function computes a state key, and query plans don't contain its code."

@@ -1,0 +1,153 @@
+"""What a finding says and advises, by the branch that reaches it."""
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.model.twin import Counterexample
+from headgate.model.version import (
+    CheckpointDamage,
+    CheckpointDamageKind,
+    OperatorKind,
+    Sink,
+    StatefulOperator,
+)
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.compare.twin_findings import example_words, sentence
+from headgate.rules.core.report import Outcome
+from rules.build import PLAIN, TIME, WINDOWED, K, aggregate, files, kafka, sources, store, version
+
+ASSIGNED = {"assign": '{"orders": [0]}'}
+LOGGED = sources(kafka(offsets={"orders": {"0": 5, "1": 5}}))
+WITH_STATE = StatefulOperator(
+    kind=OperatorKind.TRANSFORM_WITH_STATE, operator_id=0, node="aggregate", keys=("s0.k",)
+)
+TOLD = replace(WITH_STATE, extra={"variables": {"c": {"type": "ValueState"}}})
+
+
+def found(rule, before, after, **more):
+    return next(f for f in compare(before, after, **more).findings if f.rule == rule)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        CheckpointDamageKind.NO_METADATA,
+        CheckpointDamageKind.NO_PREDECESSOR,
+        CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS,
+        CheckpointDamageKind.UNREADABLE,
+    ],
+)
+def test_a_damaged_checkpoint_is_repaired_and_its_uncommitted_batch_is_left_alone(kind):
+    damaged = replace(PLAIN, faults=(CheckpointDamage(kind=kind, what="x is missing."),))
+    (finding,) = (f for f in compare(damaged, PLAIN).findings if f.outcome is Outcome.REFUSES)
+    assert "headgate plan repair" in finding.remedy
+    assert "If you started the new version" not in finding.remedy
+    assert finding.scenario == "repair"
+
+
+def test_functions_that_are_known_are_not_called_unknown():
+    before = version(aggregate(stores=()))
+    after = version(aggregate(functions=("count(1)", "sum(s0.v)"), stores=()))
+    finding = found("AGG005", before, after)
+    assert "store a different number of values" in finding.why
+    assert "same number and types of fields" in finding.question
+    unread = found("AGG005", before, version(aggregate(keys=None, stores=())))
+    assert "doesn't show the grouping columns and functions" in unread.why
+
+
+def test_partitions_that_are_lost_silently_are_not_to_be_lost_once_more():
+    lost = found("KAF006", LOGGED, sources(kafka(options=ASSIGNED)))
+    assert "start the new version once with failOnDataLoss=false" in lost.remedy
+    silent = sources(kafka(options=ASSIGNED | {"failOnDataLoss": "false"}))
+    assert "failOnDataLoss" not in found("KAF006", LOGGED, silent).remedy
+
+
+def test_new_partitions_are_named():
+    more = sources(kafka(options={"assign": '{"orders": [0, 1, 2]}'}))
+    assert "now also reads these partitions: orders[2]." in found("KAF006", LOGGED, more).why
+
+
+def test_a_query_without_a_file_sink_has_no_log_to_copy():
+    new = version(aggregate(), sink=Sink(format="json", target="/out", node="sink"))
+    assert "_spark_metadata" not in found("SNK001", PLAIN, new).remedy
+    moved = replace(new, sink=Sink(format="json", target="/new", node="sink"))
+    assert "copy the old `_spark_metadata`" in found("SNK001", new, moved).remedy
+
+
+def test_a_new_checkpoint_is_not_advised_where_the_code_is_refused():
+    rate = {
+        "sources": (replace(files(), format="rate"),),
+        "sink": Sink(format="kafka", target="out", node="sink"),
+        "trigger": {"availableNow": True},
+    }
+    continuous = {"trigger": {"continuous": "1 second"}}
+    plain = version(**rate)
+    assert "new checkpoint" in found("TRG001", plain, replace(plain, **continuous)).remedy
+    stateful = version(aggregate(), **rate)
+    finding = found("TRG001", stateful, replace(stateful, **continuous))
+    assert (finding.remedy, finding.scenario) == ("Keep a micro-batch trigger.", "offline-upgrade")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "side"),
+    [
+        (WITH_STATE, TOLD, "old"),
+        (TOLD, WITH_STATE, "new"),
+        (WITH_STATE, WITH_STATE, "old and new"),
+    ],
+)
+def test_the_version_is_named_whose_state_variables_the_evidence_lacks(before, after, side):
+    finding = found("FUN001", version(before), version(after))
+    assert f"state variables of the {side} version" in finding.why
+    assert f"the processor of the {side} version" in finding.question
+    assert ("old version's checkpoint" in finding.remedy) is (side == "old")
+
+
+def test_a_watermark_on_another_column_is_not_called_removed():
+    other = replace(TIME, column="s0.other")
+    finding = found(
+        "WMK003", version(WINDOWED, watermarks=(TIME,)), version(WINDOWED, watermarks=(other,))
+    )
+    assert finding.why.startswith("The watermark is now on a different column")
+    assert finding.after == ["s0.other, 10 seconds"]
+
+
+def test_append_mode_asks_for_a_watermark_and_no_other_mode_does():
+    append = replace(PLAIN, output_mode="append")
+    assert found("MOD001", PLAIN, append).remedy.startswith("Set a watermark")
+    plain = version(output_mode="append")
+    assert "watermark" not in found("MOD001", plain, replace(plain, output_mode="complete")).remedy
+
+
+def test_plans_that_contradict_each_other_are_not_called_unread():
+    said = "the json plan and the parsed plan show different operators: Headgate uses the json plan"
+    finding = found("EVD005", PLAIN, replace(PLAIN, warnings=(said,)))
+    assert finding.why.startswith("The evidence of the new version is contradictory: ")
+    assert finding.question == "Which of these query plans belongs to the new version?"
+
+
+def test_a_record_that_gets_a_key_has_had_no_expression_of_one():
+    def sink(*names):
+        fields = tuple(replace(K, name=n) for n in names)
+        schema = store(fields).key_schema
+        return version(sink=Sink(format="kafka", target="out", node="sink", schema=schema))
+
+    assert "now has the column key" in found("OUT003", sink("value"), sink("value", "key")).why
+    assert (
+        "no longer has the column key" in found("OUT003", sink("value", "key"), sink("value")).why
+    )
+
+
+def test_a_total_over_all_rows_has_no_key_to_name():
+    total = Counterexample(
+        kind="state", key={}, columns=("count", "count"), before=3, after=5, operator_id=0
+    )
+    assert example_words(total) == (
+        "Example: the old version stored 3 in column count, but the new version stores 5."
+    )
+
+
+def test_a_reason_ends_with_one_full_stop():
+    assert sentence("Spark fails with X: no such file.") == "Spark fails with X: no such file."
+    assert sentence("it fails: ") == "It fails."
