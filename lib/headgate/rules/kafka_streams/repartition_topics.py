@@ -16,7 +16,8 @@ _DRAIN = (
     "instances, then start the new version."
 )
 _DRAIN_OR_NAME = (
-    f"{_DRAIN} Or keep the topic's current name (Grouped.as, Repartitioned.as, StreamJoined.as)."
+    f"{_DRAIN} Or keep the topic's current name (Grouped.as, Repartitioned.as, "
+    "StreamJoined.withName)."
 )
 
 
