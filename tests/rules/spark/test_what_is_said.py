@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from headgate.model.output_columns import Parsed
 from headgate.model.twin import Counterexample
 from headgate.model.version import (
     CheckpointDamage,
@@ -151,3 +152,13 @@ def test_a_total_over_all_rows_has_no_key_to_name():
 def test_a_reason_ends_with_one_full_stop():
     assert sentence("Spark fails with X: no such file.") == "Spark fails with X: no such file."
     assert sentence("it fails: ") == "It fails."
+
+
+def test_a_registry_is_not_asked_for_where_it_can_not_answer():
+    def reading(function, **schema):
+        return replace(PLAIN, parsed=(Parsed(function=function, columns=("s0.value",), **schema),))
+
+    avro = [reading("from_avro", declared=f'{{"type": "{kind}"}}') for kind in ("int", "long")]
+    assert "[schema_registry]" in found("RDS001", *avro).remedy
+    proto = [reading("from_protobuf", message=name) for name in ("Old", "New")]
+    assert "[schema_registry]" not in found("RDS001", *proto).remedy

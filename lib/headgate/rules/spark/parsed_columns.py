@@ -19,6 +19,7 @@ _AVRO = "https://spark.apache.org/docs/latest/sql-data-sources-avro.html#to_avro
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 
 
+_READ_ALL_FIRST = "Let the old version read all records of the old schema first."
 _CONFIGURE_THE_SCHEMA = (
     "Set [schema_registry] in headgate.toml, so that Headgate can compare the schemas. Or let the "
     "old version read all records of the old schema first."
@@ -30,7 +31,7 @@ _CAN_THE_NEW = "Can the new avroSchema read records of the old schema (Avro's sc
 @rule(
     "RDS001",
     _AVRO,
-    remedies=(_CONFIGURE_THE_SCHEMA,),
+    remedies=(_READ_ALL_FIRST, _CONFIGURE_THE_SCHEMA),
     questions=(_ARE_ALL_UNREAD, _CAN_THE_NEW),
 )
 def reader_schema(c: Comparison) -> Iterator[RuleResult]:
@@ -50,7 +51,8 @@ def reader_schema(c: Comparison) -> Iterator[RuleResult]:
             because=f"The schema of {now.function} changed.",
             question=_question(was, now),
             rollback=Rollback.SAFE,
-            remedy=_CONFIGURE_THE_SCHEMA,
+            # With a registry, only schemas of Avro are compared.
+            remedy=_CONFIGURE_THE_SCHEMA if now.declared else _READ_ALL_FIRST,
         )
 
 

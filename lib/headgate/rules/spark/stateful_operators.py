@@ -42,8 +42,8 @@ def operators_differ(c: Comparison) -> Iterator[RuleResult]:
 
 
 _START_THE_NEW = (
-    "Start the new version with a new checkpoint. Use the old checkpoint's offsets as "
-    "starting offsets, or reprocess the input."
+    "Start the new version with a new checkpoint at the old checkpoint's offsets (`headgate plan "
+    "new-checkpoint`), or reprocess the input."
 )
 
 
@@ -64,7 +64,7 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
         error_class=c.spark.condition(_MISSING),
         rollback=Rollback.REPAIRABLE if poisoned else Rollback.SAFE,
         remedy=_START_THE_NEW,
-        scenario="from-scratch",
+        scenario="new-checkpoint",
     )
 
 
