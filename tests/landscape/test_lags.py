@@ -57,6 +57,16 @@ def test_what_retention_took_before_it_was_read_is_lost():
     ]
 
 
+def test_a_sentence_names_only_the_first_partitions():
+    found = checkpoint_positions(
+        version({"orders": {str(n): 0 for n in range(12)}}), ends_of(cluster(orders=[(1, 2)] * 12))
+    )
+    (said,) = lag_sentences("city", found)
+    assert (
+        "12 offsets in partitions 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more of topic orders" in said
+    )
+
+
 @pytest.mark.parametrize(
     ("at", "state"),
     [(BEFORE, "beyond_end"), (AFTER, "unknown"), (None, "unknown"), ("x", "unknown")],

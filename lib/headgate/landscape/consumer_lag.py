@@ -143,6 +143,10 @@ def grouped(positions: Iterable[PartitionLag]) -> dict[str, tuple[PartitionLag, 
     return {topic: tuple(parts) for topic, parts in out.items()}
 
 
+_LISTED = 10
+"""Maximum number of partitions that a sentence names."""
+
+
 def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]:
     """Yield a sentence for each topic on which a reader's position is no longer in its log."""
     wrong: dict[tuple[str, PositionState], list[PartitionLag]] = {}
@@ -151,7 +155,8 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
             wrong.setdefault((p.topic, p.state), []).append(p)
     for (topic, state), found in wrong.items():
         lost = sum(p.lost or 0 for p in found)
-        parts = ", ".join(str(p.partition) for p in found)
+        parts = ", ".join(str(p.partition) for p in found[:_LISTED])
+        parts += f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
         location = f"partition{'s' if len(found) > 1 else ''} {parts} of topic {topic}"
         said = _SENTENCES[state].format(location=location, lost=plural(lost, "offset"))
         yield f"Pipeline {name} {said}."

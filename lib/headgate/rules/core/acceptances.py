@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from headgate.model.registered_pipelines import Accept, Acceptance
 from headgate.model.topology import Node
 from headgate.rules.core.report import Finding
+from headgate.text.near_names import near_names
 
 AnyReport = TypeVar("AnyReport")
 
@@ -103,7 +104,12 @@ def _warnings(
     for accept in accepts:
         place = f"{ground.file}:{accept.line}: the acceptance of {accept.rule}"
         if accept.rule not in ground.rules:
-            yield f"{place} names an unknown rule. See docs/rules for all codes."
+            similar = ", ".join(near_names(accept.rule, ground.rules))
+            yield (
+                f"{place} names an unknown rule."
+                + (f" Similar codes: {similar}." if similar else "")
+                + " Use the code of the finding."
+            )
         elif not any(_is_of(f, accept, ground) for f in noticed):
             continue
         elif accept.pipeline is not None and not ground.pipelines:
