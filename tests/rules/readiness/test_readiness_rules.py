@@ -404,3 +404,18 @@ def test_provider_of_a_checkpoint_is_the_pinned_one():
     version = stateful(settings=asked, pinned={f"{S}stateStore.providerClass": HDFS})
     report = check(version, newest=batch(rows=5_000_000), rules=(RULE["RDY013"],))
     assert len(report.findings) == 1
+
+
+def test_a_size_that_is_not_reported_is_not_shown():
+    known = batch(rows=5_000_000, held=0)
+    (rows,) = check(stateful(), newest=known, rules=(RULE["RDY013"],)).findings
+    assert "keeps 5,000,000 rows in the executors' heap" in rows.what
+    known = batch(rows=0, held=3_000_000_000)
+    (held,) = check(stateful(), newest=known, rules=(RULE["RDY013"],)).findings
+    assert "keeps 3 GB in the executors' heap" in held.what
+
+
+def test_records_that_are_about_to_be_deleted_have_no_time_left():
+    known = cluster(BUSY, offset=BUSY.partitions[0].begin)
+    (found,) = check(streams(), cluster=known, rules=(RULE["RDY111"],), now=NOW).findings
+    assert "starts to delete unread records at any moment" in found.what

@@ -88,12 +88,13 @@ def unread_records_expire_soon(s: Subject) -> Iterator[Problem]:
         topic = s.topic(worst.topic)
         keeps = (topic.retention_ms or 0) if topic else 0
         left = keeps * (1 - (_age(worst, s) or 0))
+        soon = f"in about {span(left)}" if left >= _MINUTE_MS else "at any moment"
         yield Problem(
             severity=Severity.HIGH,
             location=_node(worst.topic, s),
             what=(
                 f"The next unread record in {_partitions(near)} is near the end of its retention "
-                f"of {span(keeps)}. Kafka starts to delete unread records in about {span(left)}, "
+                f"of {span(keeps)}. Kafka starts to delete unread records {soon}, "
                 "assuming an even write rate."
             ),
             remedy=_RAISE_RETENTION_MS,

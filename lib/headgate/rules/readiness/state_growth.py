@@ -15,6 +15,7 @@ from headgate.rules.readiness.facts.state_retention import Bound, bound_of
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.event_time import output_mode
 from headgate.rules.spark.facts.pinned_settings import PARTITIONS, PROVIDER, stored_partitions
+from headgate.text.numbers import plural
 
 MANY_ROWS = 1_000_000
 LARGE_BYTES = 1_000_000_000
@@ -191,8 +192,8 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.MEDIUM,
                 location=next((o.node for o in s.stateful if o.operator_id == number), None),
-                what=f"The operator {operator.name} keeps {rows:,} rows ({size(held)}) in the "
-                "executors' heap (HDFSBackedStateStoreProvider).",
+                what=f"The operator {operator.name} keeps {_shown(rows, held)} in the executors' "
+                "heap (HDFSBackedStateStoreProvider).",
                 remedy=_WHEN_THE_QUERY,
                 keeps_state=False,
             )
@@ -296,6 +297,13 @@ def _name(operator: StatefulOperator) -> str:
         OperatorKind.TRANSFORM_WITH_STATE: "transformWithState",
     }
     return words.get(operator.kind, f"The operator {operator.name}")
+
+
+def _shown(rows: int, held: int) -> str:
+    """Return rows and bytes, as far as the report has them."""
+    if not rows:
+        return size(held)
+    return f"{plural(rows, 'row', f'{rows:,}')}{f' ({size(held)})' if held else ''}"
 
 
 def _keys(operator: StatefulOperator) -> str:
