@@ -162,3 +162,15 @@ def test_a_registry_is_not_asked_for_where_it_can_not_answer():
     assert "[schema_registry]" in found("RDS001", *avro).remedy
     proto = [reading("from_protobuf", message=name) for name in ("Old", "New")]
     assert "[schema_registry]" not in found("RDS001", *proto).remedy
+
+
+def test_a_table_that_may_be_the_directory_is_to_be_checked():
+    old = version(aggregate(), sink=Sink(format="json", target="out", node="sink"))
+    new = version(aggregate(), sink=Sink(format="json", target="/data/out", node="sink"))
+    assert found("SNK006", old, new).remedy.startswith("Check whether")
+    assert found("SNK006", replace(old, sink=None), new).remedy.startswith("Add a query plan")
+
+
+def test_an_option_is_called_as_in_the_code():
+    old, new = (sources(kafka(options={"minPartitions": n})) for n in ("1", "2"))
+    assert found("TRF002", old, new).why.startswith("Option minPartitions changed.")

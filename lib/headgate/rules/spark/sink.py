@@ -122,10 +122,14 @@ def sink_changed(c: Comparison) -> Iterator[RuleResult]:
 
 
 _ADD_A_PLAN = "Add a query plan or a progress report of the old version to the evidence."
+_CHECK_THE_DIRECTORY = (
+    "Check whether the table or relative path is this directory. If not, use a new checkpoint with "
+    "the new directory."
+)
 _DID_THE_OLD = "Did the old version write to the same directory?"
 
 
-@rule("SNK006", remedies=(_ADD_A_PLAN,), questions=(_DID_THE_OLD,))
+@rule("SNK006", remedies=(_ADD_A_PLAN, _CHECK_THE_DIRECTORY), questions=(_DID_THE_OLD,))
 def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
     """A file sink must continue in the directory with the `_spark_metadata` of this checkpoint."""
     old, new = c.before.sink, c.after.sink
@@ -133,18 +137,20 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
         return
     if old is not None and old.format and not (_is_file(old) and _may_be_one(old, new)):
         return
+    is_shown = old is not None and bool(old.format)
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         location=c.sink_location,
+        before=_describe(old) if old and is_shown else None,
         after=_describe(new),
         because="The evidence of the old version doesn't show its sink."
-        if old is None or not old.format
+        if not is_shown
         else (
             "For one version, the evidence shows the sink as a table or relative path. For the "
             "other version, it shows a directory."
         ),
         question=_DID_THE_OLD,
-        remedy=_ADD_A_PLAN,
+        remedy=_CHECK_THE_DIRECTORY if is_shown else _ADD_A_PLAN,
     )
 
 

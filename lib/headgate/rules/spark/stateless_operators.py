@@ -67,8 +67,9 @@ def source_option(c: Comparison) -> Iterator[RuleResult]:
             continue
         if family(pair.before) != family(pair.after):
             continue
-        keys = {k.lower() for k in (*pair.before.options, *pair.after.options)} - _OWN_RULE
-        for key in sorted(keys):
+        # The code's spelling, of the new version if both have one.
+        names = {k.lower(): k for k in (*pair.before.options, *pair.after.options)}
+        for key in sorted(names.keys() - _OWN_RULE):
             old, new = option(pair.before, key), option(pair.after, key)
             if old == new:
                 continue
@@ -83,8 +84,8 @@ def source_option(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because=f"Option {key} changed.",
-                question=_SAME_TIMES.format(key=key) if is_open else None,
+                because=f"Option {names[key]} changed.",
+                question=_SAME_TIMES.format(key=names[key]) if is_open else None,
                 remedy=_KEEP_THE_OPTION if is_open else "",
             )
 
