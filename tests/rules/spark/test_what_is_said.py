@@ -174,3 +174,12 @@ def test_a_table_that_may_be_the_directory_is_to_be_checked():
 def test_an_option_is_called_as_in_the_code():
     old, new = (sources(kafka(options={"minPartitions": n})) for n in ("1", "2"))
     assert found("TRF002", old, new).why.startswith("Option minPartitions changed.")
+
+
+@pytest.mark.parametrize(("old", "new", "side"), [("file", "json", "old"), ("json", "file", "new")])
+def test_the_version_is_named_whose_file_format_the_evidence_lacks(old, new, side):
+    before, after = (
+        version(aggregate(), sink=Sink(format=f, target="/out", node="sink")) for f in (old, new)
+    )
+    finding = found("SNK005", before, after)
+    assert finding.question == f"Which file format does the {side} version write to this directory?"

@@ -182,10 +182,13 @@ _NAME_THE_TOPICS = (
     "Subscribe to the topics by name. Or check that the old and the new pattern match the same "
     "topics."
 )
+_CHECK_THE_NAMES = "Check that the new version names all topics that the old pattern matched."
 _WHICH_TOPICS_DOES = "Which topics on the cluster do the old and the new subscription match?"
 
 
-@streams_rule("KST044", remedies=(_NAME_THE_TOPICS,), questions=(_WHICH_TOPICS_DOES,))
+@streams_rule(
+    "KST044", remedies=(_CHECK_THE_NAMES, _NAME_THE_TOPICS), questions=(_WHICH_TOPICS_DOES,)
+)
 def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams matches a pattern against the cluster's topics at run time. Topology#describe()
     doesn't show which topics match.
@@ -207,7 +210,7 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             after=come or None,
             because="The subscription by pattern changed.",
             question=None if settled else _WHICH_TOPICS_DOES,
-            remedy=_NAME_THE_TOPICS,
+            remedy=_NAME_THE_TOPICS if come else _CHECK_THE_NAMES,
         )
 
 

@@ -318,8 +318,8 @@ def file_log_interval(c: Comparison) -> Iterator[RuleResult]:
 
     The setting decides after how many batches Spark writes all previous entries into a file that
     ends in `.compact`. Spark takes the interval of an existing log from these files. If there are
-    none, Spark uses the new value. If the log already has as many entries, Spark expects such a
-    file: a source fails on the restart, a sink at the next batch that writes a `.compact` file.
+    none, Spark uses the new value. If the log already has that many entries, Spark expects a
+    `.compact` file: a source fails on the restart, a sink at its next `.compact` file.
     """
     for key, error in _LOGS.items():
         old, new = (_interval(version, key) for version in (c.before, c.after))

@@ -106,6 +106,7 @@ def path_changed(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=location(pair.before),
             after=location(pair.after),
+            because="The path of the source changed.",
             question=_DID_THE_LAST if data is None else _DOES_THE_NEW,
             rollback=Rollback.UNKNOWN,
             remedy=_REMEDY,

@@ -155,10 +155,10 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
 
 
 _WRITE_TO_A_NEW = "Write to a new directory with a new checkpoint."
-_WHICH_FORMAT_DID = "Which format did the old version write to this directory?"
+_WHICH_FORMAT = "Which file format does the {side} version write to this directory?"
 
 
-@rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT_DID,))
+@rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT,))
 def file_format(c: Comparison) -> Iterator[RuleResult]:
     """If a directory has files of two formats, consumers can't read it in either format."""
     both = _both(c)
@@ -168,14 +168,17 @@ def file_format(c: Comparison) -> Iterator[RuleResult]:
     formats = {old.format, new.format}
     if len(formats) > 1 and _path(old) == _path(new):
         # A plan says `file` of every format.
-        known = "file" not in formats
+        known, side = "file" not in formats, "old" if old.format == "file" else "new"
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if known else Outcome.UNKNOWN,
             state_effect=StateEffect.NONE if known else None,
             location=c.sink_location,
             before=_describe(old),
             after=_describe(new),
-            question=None if known else _WHICH_FORMAT_DID,
+            because="The file format in the same directory changed."
+            if known
+            else f"The evidence of the {side} version doesn't show the file format.",
+            question=None if known else _WHICH_FORMAT.format(side=side),
             rollback=Rollback.SAFE,
             remedy=_WRITE_TO_A_NEW,
         )

@@ -99,6 +99,7 @@ def join_type(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old.join_type,
                 after=new.join_type,
+                because="The join type changed.",
             )
 
 
