@@ -189,8 +189,8 @@ def _encoded(text: str, serde: str) -> bytes:
     except KeyError:
         known = ", ".join(SERDES)
         raise CaptureError(
-            f"Headgate can't generate values of serde {serde}: choose one of {known}, or pass a "
-            "sample with --sample"
+            f"Headgate can't generate values of serde {serde}. Pass one of these serdes with "
+            f"--serde: {known}. Or pass a sample with --sample"
         ) from None
 
 

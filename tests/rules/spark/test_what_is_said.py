@@ -16,6 +16,7 @@ from headgate.model.version import (
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.compare.twin_findings import example_words, sentence
 from headgate.rules.core.report import Outcome
+from rules import world_cases
 from rules.build import PLAIN, TIME, WINDOWED, K, aggregate, files, kafka, sources, store, version
 
 ASSIGNED = {"assign": '{"orders": [0]}'}
@@ -183,3 +184,12 @@ def test_the_version_is_named_whose_file_format_the_evidence_lacks(old, new, sid
     )
     finding = found("SNK005", before, after)
     assert finding.question == f"Which file format does the {side} version write to this directory?"
+
+
+def test_an_option_that_is_set_is_not_advised():
+    plain, lossy = world_cases.PLAIN, world_cases.LOSSY
+    known = world_cases.now(world_cases.topic("orders", (0, 2)))
+    loud = found("WLD002", plain, plain, cluster=known)
+    assert "start the query once with failOnDataLoss=false" in loud.remedy
+    silent = found("WLD002", plain, lossy, cluster=known)
+    assert "because failOnDataLoss is false" in silent.remedy

@@ -72,10 +72,17 @@ _ONCE = (
     "checkpoint and set startingOffsets. " + _COPY
 )
 _RESTORE_THE_LOST = "Spark skips the lost records, because failOnDataLoss is false. " + _COPY
-_NEW_CHECKPOINT = (
+_IF_RECREATED = (
     "If the topic was recreated, start with a new checkpoint and startingOffsets=earliest: the "
-    "query then reads all records of the new topic. If the topic only lost its newest records, "
-    "start the query once with failOnDataLoss=false: it resumes at the latest offset."
+    "query then reads all records of the new topic."
+)
+_NEW_CHECKPOINT = (
+    f"{_IF_RECREATED} If the topic only lost its newest records, start the query once with "
+    "failOnDataLoss=false: it resumes at the latest offset."
+)
+_RESUMES_AT_THE_END = (
+    f"{_IF_RECREATED} If the topic only lost its newest records, the query resumes at the latest "
+    "offset, because failOnDataLoss is false."
 )
 
 
@@ -105,7 +112,7 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
 
 @rule(
     "WLD002",
-    remedies=(_NEW_CHECKPOINT,),
+    remedies=(_RESUMES_AT_THE_END, _NEW_CHECKPOINT),
 )
 def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint's offset is after the partition's latest offset: the topic was recreated, or
@@ -123,7 +130,10 @@ def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
             because = (
                 f"In these partitions, the checkpoint's offset is after the latest offset: {told}."
             )
-            yield replace(_lost(pair, because, beyond), remedy=_NEW_CHECKPOINT)
+            lost = _lost(pair, because, beyond)
+            is_silent = lost.outcome is Outcome.SILENTLY_WRONG
+            remedy = _RESUMES_AT_THE_END if is_silent else _NEW_CHECKPOINT
+            yield replace(lost, remedy=remedy)
 
 
 _IF_THE_OLD = (
