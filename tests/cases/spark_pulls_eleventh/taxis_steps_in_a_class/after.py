@@ -1,5 +1,5 @@
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -7,8 +7,7 @@ from pyspark.sql import functions as F
 LAKE = os.environ.get("LAKE", "/lake")
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     path: str = f"{LAKE}/taxi_rides"
     schema: str = "ride_id string, driver string, zone string, fare double, tip double, ended string"
     lateness: str = "15 minutes"

@@ -22,7 +22,8 @@ class Lessons(StatefulProcessor):
             lessons += len(frame)
             minutes += int(frame["minutes"].fillna(0).sum())
         self.total.update((lessons, minutes))
-        self.topics.put([(topic,) for topic in sorted(topics)])
+        if topics:
+            self.topics.put([(topic,) for topic in sorted(topics)])
         yield pd.DataFrame(
             {"pupil": [key[0]], "lessons": [lessons], "minutes": [minutes], "topics": [", ".join(sorted(topics))]}
         )
