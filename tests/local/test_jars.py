@@ -15,7 +15,7 @@ def test_the_environment_names_the_folder(tmp_path, monkeypatch):
 
 def test_missing_jars_are_said(tmp_path, monkeypatch):
     monkeypatch.setenv(jars.ENVIRONMENT, str(tmp_path))
-    with pytest.raises(SetupError, match="headgate up --demo"):
+    with pytest.raises(SetupError, match="run `make setup`"):
         jars.broker_class_path()
 
 
