@@ -111,7 +111,7 @@ def test_a_baseline_of_other_code_gets_no_twin_run(baseline):
     jobs.file("jobs/swapped.py", SUMS.replace("'v', 'w'", "'w', 'v'"))
     (one,) = [p for p in asked()[0].values() if p["changed"]]
     assert one["compared_with"] == "baseline"
-    said = "may have other code than the base commit, because the version was captured from commit"
+    said = "may have different code, because the version was captured from commit"
     assert said in one["twin"]
 
 

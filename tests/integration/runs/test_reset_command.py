@@ -226,7 +226,8 @@ def test_another_applications_topics_are_left_alone(cluster, reset, neighbours):
     assert code == 3
     assert plan["blockers"] == [
         f"--internal-topics: {theirs} doesn't belong to {cluster.app}: the topic's name starts "
-        f"with the longer application.id {neighbours}. Remove the topic from the option"
+        f"with {neighbours}-, the prefix of application {neighbours}. Remove the topic from the "
+        "option"
     ]
 
 

@@ -203,7 +203,10 @@ def test_lost_records_are_said_and_repeated_ones_count_once():
     found = read_watch(lines, path="w", keep=lambda *_: True)
     (run,) = found.log.runs
     assert len(run.reports) == 2 and run.last_batch == 1
-    assert found.log.warnings == (f"w: headgate.watch lost 12 records of query {QUERY}",)
+    assert found.log.warnings == (
+        f"w: headgate.watch could not write 12 reports of query {QUERY} in time. The query lost no "
+        "data, but batches may be missing here",
+    )
     assert found.lives[RUN].told_at == ago(1) and found.lives[RUN].busy_at == ago(6)
 
 

@@ -159,7 +159,10 @@ class JavaAdmin:
         if any(w in why for w in FORBIDDEN):
             return RefusedError(f"Kafka at {self.bootstrap} denied access: {why}. Check the ACLs")
         if any(w in why for w in SILENT):
-            return UnreachableError(f"Kafka at {self.bootstrap} does not respond: {why}")
+            return UnreachableError(
+                f"Kafka at {self.bootstrap} does not respond: {why.rstrip('.')}. Check "
+                "bootstrap_servers and security.protocol in headgate.toml"
+            )
         # Plans ask, too: what to do with a run would be wrong advice for them.
         return StepError(
             f"Kafka at {self.bootstrap} rejected the request: {why.rstrip('.')}. Check the "

@@ -143,10 +143,12 @@ class _Watch:
         time.sleep(0.3)
         causes = causes or self._application.failure()
         if not causes and state != "ERROR":
-            end = self._jvm.child.last_words() or "none"
+            end = self._jvm.child.last_words()
             return Ran(
                 outcome=EngineOutcome.UNKNOWN,
-                question=f"Why did the application end (state {state})? Last log line: {end}",
+                question=f"Why did the application end without an error (state {state})? Check "
+                "whether its code closes KafkaStreams."
+                + (f" Last line of its log: {end}" if end else ""),
             )
         self.is_refused = True
         # Between two looks it may have run.

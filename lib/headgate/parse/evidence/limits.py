@@ -34,7 +34,10 @@ def _limits(app: StreamsApplication) -> Iterator[str]:
             "Topology#describe()."
         )
     if not app.application_id:
-        yield "Unknown: the application id. Add config.json with `application.id`."
+        yield (
+            "Unknown: the application id. Set `group` of the pipeline in headgate.toml, or add a "
+            "log with `StreamsConfig values:`, or a file config.json with `application.id`."
+        )
     if not app.config:
         yield "Unknown: the configuration. Add config.json, or a log with `StreamsConfig values:`."
     elif not app.config_is_whole:

@@ -16,8 +16,9 @@ from headgate.parse.kafka_streams.operators import UNREAD
 from headgate.parse.kafka_streams.topology import draw
 
 NO_ID = (
-    "the evidence has no application id, so internal topic names lack the prefix: add config.json "
-    "with `application.id`"
+    "the evidence has no application id, so internal topic names lack the prefix: set `group` of "
+    "the pipeline in headgate.toml, or add a log with `StreamsConfig values:`, or a file "
+    "config.json with `application.id`"
 )
 NO_DESCRIPTION = (
     "the evidence has no description of the topology: operators, sinks and stores without a "

@@ -130,7 +130,8 @@ _WHICH_STATE_SCHEMA = (
 
 @rule(
     "CFG011",
-    "Spark's documentation of the setting; measured only for spark.sql.legacy.timeParserPolicy",
+    "Spark's documentation of the setting. Restarts were measured only for "
+    "spark.sql.legacy.timeParserPolicy",
     remedies=(_KEEP_THE_OLD_VALUE, _LEAVE_THE_POLICY),
     questions=(_DOES_THE_SETTING, _WHICH_STATE_SCHEMA),
 )
@@ -156,9 +157,8 @@ def setting_changes_expressions(c: Comparison) -> Iterator[RuleResult]:
             location=hit.location if hit else Location(),
             before=old,
             after=new,
-            because=f"{key} changed, and an expression computes a state key."
-            if hit
-            else f"{key} changed.",
+            because=f"{key} changed."
+            + (" It can change the result of an expression that computes a state key." * bool(hit)),
             question=_DOES_THE_SETTING if hit else None,
             remedy=_KEEP_THE_OLD_VALUE if hit else "",
         )

@@ -30,7 +30,7 @@ WORDS = {
     "format": "Format", "name": "Name", "topics": "Topics", "pattern": "Pattern", "path": "Path",
     "keys": "Keys", "partitions": "Partitions", "partitioning": "Partitioning",
     "store": "Store", "operator_id": "Operator id", "key_schema": "Key schema",
-    "value_schema": "Value schema", "provider": "Provider", "watermark_column": "Watermark on",
+    "value_schema": "Value schema", "provider": "Provider", "watermark_column": "Watermark column",
     "watermark_delay": "Watermark delay", "window": "Window", "slide": "Slide", "target": "Target",
     "output_mode": "Output mode", "condition": "Condition", "functions": "Functions",
     "join_type": "Join type", "expressions": "Expressions", "columns": "Columns",

@@ -84,7 +84,7 @@ def _operator_rows(operator: StatefulOperator) -> Rows:
         yield "Window", Code(window.session_gap or _micros(window.size_us))
         slides = window.slide_us is not None and window.slide_us != window.size_us
         yield "Slide", Code(_micros(window.slide_us)) if slides else None
-    yield "Watermark on", Code(operator.watermark_column) if operator.watermark_column else None
+    yield "Watermark column", Code(operator.watermark_column) if operator.watermark_column else None
     yield "Watermark delay", operator.watermark_delay
     yield "Output mode", operator.output_mode
     yield "Operator id", operator.operator_id

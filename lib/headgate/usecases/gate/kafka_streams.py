@@ -121,8 +121,8 @@ class JarRuns:
             return one
         if old.other_code and old.compared_with is not ComparedWith.BASE:
             note = (
-                f"No twin run: the old version ({old.name}) may have other code than the base's "
-                f"jar, because {old.other_code}."
+                f"No twin run: it would run the jar of the base commit, but the old version "
+                f"({old.name}) may have different code, because {old.other_code}."
             )
             return replace(one, twin_note=note)
         try:

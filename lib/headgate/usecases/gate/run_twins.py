@@ -72,8 +72,8 @@ class TwinRuns:
         old = pair.old
         if old.other_code and old.compared_with is not ComparedWith.BASE:
             note = (
-                f"No twin run: the old version ({old.name}) may have other code than the base "
-                f"commit, because {old.other_code}."
+                f"No twin run: it would run the code of the base commit, but the old version "
+                f"({old.name}) may have different code, because {old.other_code}."
             )
             return replace(one, twin_note=note)
         if self._sides.problem:

@@ -319,7 +319,11 @@ def _of_points(name: str, found: PointList) -> Check:
         said = f"restore point {unreadable[0]} can't be read: {unreadable[1].rstrip('.')}"
         return _note(name, said, "check the file system, or update Headgate")
     if newest is None:
-        return _note(name, "no restore point was made yet", "run `headgate up`")
+        remedy = (
+            "start a worker, which makes them: `headgate up`. Or make one now: `headgate "
+            f"restore-points {found.pipeline} --create`"
+        )
+        return _note(name, "no restore point was made yet", remedy)
     if newest.in_kafka is False:
         remedy = (
             f"run `headgate restore-points {found.pipeline} --create`. If retention deleted the "

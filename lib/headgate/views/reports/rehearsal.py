@@ -43,7 +43,9 @@ BATCH_WORDS = {
 }
 _NO_ROWS = "loads the state. Headgate found no unread rows, so the old version processed no rows"
 _OWN_ENTRY = (
-    "Spark read no new rows. So Headgate didn't test the offset log entry that a deployment writes"
+    "The new version read no new rows. So the offset log has no entry as a real deployment writes "
+    "it, and Headgate can't say whether the old version can read it. Rehearse again when the "
+    "sources have new rows"
 )
 
 

@@ -261,14 +261,14 @@ STREAMS = Group(
             {},
             {"groups": {"shop-2": group("shop-2", **{"in": 1})}},
             Claim.FOREIGN,
-            "starts with the longer application.id shop-2",
+            "starts with shop-2-, the prefix of application shop-2",
         ),
         (
             "shop-2-counts-changelog",
             {},
             {"pipelines": (OTHER,)},
             Claim.FOREIGN,
-            "starts with the longer application.id shop-2",
+            "starts with shop-2-, the prefix of application shop-2",
         ),
         (
             "shop-2-counts-changelog",

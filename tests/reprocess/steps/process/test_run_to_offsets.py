@@ -105,7 +105,7 @@ def test_it_starts_waits_for_the_bound_and_stops():
         (50, 50, "records of t[1]"),
     ]
     assert world.notes == [
-        "group g has reached the latest offsets from the start of the run: "
+        "group g has processed all records that existed at the start of the run: "
         "t[0] has committed offset 105, end 100; t[1] has committed offset 100, end 50"
     ]
 

@@ -134,8 +134,11 @@ class WatchReader:
         for run in runs:
             if run.life.dropped:
                 name = run.life.name or run.life.query_id
-                lost = plural(run.life.dropped, "record")
-                yield f"{self._path}: headgate.watch lost {lost} of query {name}"
+                lost = plural(run.life.dropped, "report")
+                yield (
+                    f"{self._path}: headgate.watch could not write {lost} of query {name} in time. "
+                    "The query lost no data, but batches may be missing here"
+                )
 
     def _take(self, line: WatchLine) -> None:
         if line.event == REQUEST:

@@ -223,7 +223,8 @@ def _own_risks(
     if anywhere := [n for n in links.anywhere if n in inside]:
         yield (
             f"these pipelines choose the output topic for each record: {name_list(anywhere)}. "
-            "Headgate doesn't know all their downstream pipelines, which may get duplicates"
+            "So Headgate may not know all their downstream pipelines, and these may get "
+            "duplicates. Check which pipelines read these topics, and make them idempotent"
         )
 
 

@@ -65,11 +65,11 @@ def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list
 def _of_stream(request: PlanRequest, option: str) -> str:
     """Refuse what no run of a stream has been compared with plain Python for."""
     others = other_in_batches(request.version) if request.version else []
-    way = f", because {name_list(others)} can't be processed as a batch" if others else ""
+    way = f" {name_list(others)} can't be processed as a batch." if others else ""
     else_ = "" if others else ", or use --as batch"
     return (
-        f"{option}: the run processes the records as a stream{way}, and a stream writes its "
-        f"results to a folder or a new topic. Pass one of these with --to{else_}"
+        f"{option}: the run processes the records as a stream, and a stream can only write to a "
+        f"folder or a new topic.{way} Pass a folder or a new topic with --to{else_}"
     )
 
 

@@ -116,7 +116,7 @@ def _theirs(
     for other in sorted(_ids(around)):
         longer = len(other) > len(application) and topic.startswith(f"{other}-")
         if longer and other not in proven:
-            yield other, f"the topic's name starts with the longer application.id {other}"
+            yield other, f"the topic's name starts with {other}-, the prefix of application {other}"
 
 
 def _pipelines_of(topic: str, around: ClusterOwners) -> Iterator[tuple[str, str]]:

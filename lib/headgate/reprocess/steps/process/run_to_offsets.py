@@ -184,9 +184,13 @@ class RunToOffsets(StepBase):
                 f"{self.pipeline} stopped before the group had read its repartition topics to the "
                 f"end ({undrained}). It reads the remaining records on its next start"
             )
-        at = run.said() or "the topics had no records"
+        at = run.said()
         applier.note(
-            f"group {self.group} has reached the latest offsets from the start of the run: {at}"
+            f"group {self.group} has processed all records that existed at the start of the run: "
+            f"{at}"
+            if at
+            else f"the topics had no records when the run started, so group {self.group} had none "
+            "to process"
         )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

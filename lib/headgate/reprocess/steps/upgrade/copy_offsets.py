@@ -222,7 +222,10 @@ class CountReprocessed(StepBase):
     has_state: bool = False
 
     def describe(self) -> str:
-        return f"count the records since the switch that {self.old} reprocesses"
+        return (
+            f"count the records that {self.pipeline} has processed since the switch: {self.old} "
+            "reprocesses them"
+        )
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say how many there are now."""
