@@ -178,21 +178,21 @@ def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
 
 
 def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
-    table = f"the {sink.title}{f' {location}' if location else ''}"
+    output = f"the {sink.title}{f' {location}' if location else ''}"
+    avoid = (
+        f"To avoid duplicates, first stop the query and remove these rows. If {output} keeps "
+        f"versions, restore its version before {again}"
+    )
     if not new_id:
         return SinkPlan(
             blockers=(
-                f"{table} has recorded the query's id and last batch number, and silently drops "
-                f"{again} on reprocessing. Pass --new-query-id: the table then gets the rows of "
-                f"{again} a second time. To avoid duplicates, first stop the query and "
-                f"restore the table to its version before {again}",
+                f"{output} has recorded the query's id and last batch number, and silently drops "
+                f"{again} on reprocessing. Pass --new-query-id: the rows of {again} are then "
+                f"written a second time. {avoid}",
             )
         )
     return SinkPlan(
-        risks=(
-            f"{table} gets the rows of {again} a second time. To avoid duplicates, first stop the "
-            f"query and restore the table to its version before {again}",
-        ),
+        risks=(f"{output} gets the rows of {again} a second time. {avoid}",),
         new_query_id=True,
     )
 
