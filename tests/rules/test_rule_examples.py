@@ -6,6 +6,7 @@ import pytest
 
 from headgate.rules.catalogue import all_rules
 
+from .examples import __main__ as program
 from .examples.__main__ import FOLDER, unit_examples
 from .examples.excerpt import MOST
 from .examples.recorded import HARMLESS, load, recorded_side, words_of, worst_of
@@ -38,6 +39,20 @@ def test_an_example_of_a_unit_test_is_what_the_test_holds():
     ours = {code: example for code, example in EXAMPLES.items() if code not in RECORDED}
     others = {rule.code for rule in all_rules()} - set(RECORDED)
     assert unit_examples(others) == ours, "run `python -m rules.examples`"
+
+
+def test_examples_of_some_rules_leave_those_of_others(tmp_path, monkeypatch):
+    before = json.loads((FOLDER / "readiness.json").read_text("utf-8"))
+    others = {code: {"reported": "kept"} for code in before if code != "RDY050"}
+    (tmp_path / "readiness.json").write_text(json.dumps(others), "utf-8")
+    monkeypatch.setattr(program, "FOLDER", tmp_path)
+    program.main(["RDY050"])
+    assert [p.name for p in tmp_path.iterdir()] == ["readiness.json"]
+    now = json.loads((tmp_path / "readiness.json").read_text("utf-8"))
+    assert now == others | {"RDY050": before["RDY050"]}
+    assert list(now) == sorted(now)
+    with pytest.raises(SystemExit, match="no rule has the code RDY999: see"):
+        program.main(["RDY999"])
 
 
 def test_an_example_is_short_and_of_a_rule():

@@ -1,13 +1,15 @@
-"""Write the examples of the rules' pages: `PYTHONPATH=lib:tests python -m rules.examples`.
+"""Write the examples of rule pages: `PYTHONPATH=lib:tests python -m rules.examples [CODE...]`.
 
-Prints which rules have none. Reads and judges all recorded restarts, which takes 30 seconds; run
+With codes, writes only the examples of these rules. Prints which rules have none. For rules that
+compare two versions, it reads and judges all recorded restarts: two minutes of processor time. Run
 `scripts/rule_pages.py` then.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping
+import sys
+from collections.abc import Collection, Container, Mapping
 from pathlib import Path
 
 from headgate.rules.catalogue import all_rules, rules_by_kind
@@ -18,6 +20,8 @@ from .surgery import surgery_examples
 from .tables import WHY, Example, table_examples
 
 FOLDER = Path(__file__).parents[3] / "scripts" / "rule_examples"
+# Rules that compare no two versions of a pipeline: no recorded restart is an example of them.
+_NOT_RECORDED = ("Readiness", "Schemas")
 
 
 def recorded_examples() -> dict[str, Example]:
@@ -47,27 +51,45 @@ def path_of(kind: str) -> Path:
     return FOLDER / f"{kind.lower().replace(' ', '_')}.json"
 
 
-def write(found: Mapping[str, Example]) -> None:
-    """Write a file for each kind of rules."""
+def write(found: Mapping[str, Example], codes: Collection[str]) -> None:
+    """Write the examples of these rules into the file of each kind; others stay as they are."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for kind, rules in rules_by_kind().items():
-        mine = {
-            r.code: found[r.code] for r in sorted(rules, key=lambda r: r.code) if r.code in found
-        }
-        if not mine:
+        wanted = {r.code for r in rules} & set(codes)
+        if not wanted:
             continue
-        text = json.dumps(mine, indent=1, ensure_ascii=False)
-        path_of(kind).write_text(f"{text}\n", encoding="utf-8")
+        kept = {k: v for k, v in _written(kind).items() if k not in wanted}
+        mine = kept | {k: v for k, v in found.items() if k in wanted}
+        known = {
+            r.code: mine[r.code] for r in sorted(rules, key=lambda r: r.code) if r.code in mine
+        }
+        if known:
+            text = json.dumps(known, indent=1, ensure_ascii=False)
+            path_of(kind).write_text(f"{text}\n", encoding="utf-8")
 
 
-def main() -> None:
-    """Write all examples, and say which rules have none."""
-    found = recorded_examples()
-    found |= unit_examples({rule.code for rule in all_rules()} - found.keys())
-    write(found)
-    missing = sorted(r.code for r in all_rules() if r.code not in found)
-    print(f"{len(found)} examples; no recorded case yet: {len(missing)} {' '.join(missing)}")
+def _written(kind: str) -> dict[str, Example]:
+    file = path_of(kind)
+    found: dict[str, Example] = (
+        json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    )
+    return found
+
+
+def main(codes: Collection[str]) -> None:
+    """Write the examples of these rules, of all without codes, and say which rules have none."""
+    known = {rule.code for rule in all_rules()}
+    if unknown := sorted(set(codes) - known):
+        raise SystemExit(f"no rule has the code {', '.join(unknown)}: see docs/rules/README.md")
+    wanted = set(codes) or known
+    alone = {r.code for kind in _NOT_RECORDED for r in rules_by_kind()[kind]}
+    found = recorded_examples() if wanted - alone else {}
+    found |= unit_examples(wanted - found.keys())
+    found = {code: example for code, example in found.items() if code in wanted}
+    write(found, wanted)
+    missing = sorted(wanted - found.keys())
+    print(f"{len(found)} examples; no example yet: {len(missing)} {' '.join(missing)}".rstrip())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
