@@ -188,9 +188,9 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
     change.create(module, template(source, **fields, given_text=given_text))
     fields |= {"up": "3", "part": ""} if is_spark else {"up": "2", "part": f".{name}"}
     change.create(test, template("evidence_test", **fields, upper=name.upper()))
-    row = (
-        f'    {name.upper()} = "{kind}", {_SHORT[engine]}, "{kind.replace("-", " ")}", "in_content"'
-    )
+    # Two lines: words that say more than the kind's name would make one line too long.
+    words = f'*("{kind}", {_SHORT[engine]}, "{kind.replace("-", " ")}")'
+    row = f'    {name.upper()} = (\n        {words},\n        "in_content",\n    )'
     change.insert(table, row, after='\n    CLUSTER = "cluster"')
     seeds = f'    "{kind}": ("golden/{name}/*",),'
     change.insert("tests/fuzzing.py", seeds, after='\n    "capture": (')
@@ -278,12 +278,12 @@ def add_column(change: Change, given: argparse.Namespace) -> str:
     fields |= {"imports": imports, "fixtures": fixtures, "body": body, "writer": writer}
     change.create(test, template("column_test", **fields))
     if given.heading:
-        shown = (
-            f'run.{name} or ""'
-            if python == "str"
-            else f'"" if run.{name} is None else str(run.{name})'
-        )
-        line = f'    RunColumn("{given.heading}", lambda run: {shown}),'
+        shown = {
+            "str": f'run.{name} or ""',
+            "bool": f'"yes" if run.{name} else ""',
+            "int": f'"" if run.{name} is None else str(run.{name})',
+        }
+        line = f'    RunColumn("{given.heading}", lambda run: {shown[python]}),'
         change.insert(
             f"{PKG}/views/words/run_columns.py",
             line,

@@ -30,6 +30,7 @@ MADE = {
     "json-evidence": ("evidence spark zebra-sums --json", "files into tests/golden/zebra_sums, t"),
     "streams-json": ("evidence kafka-streams zebra-lag --json", "into tests/golden/zebra_lag, t"),
     "column": ("column runs zebra --heading Zebra", "runs.zebra is never written: write"),
+    "boolean": ("column runs is_zebra --type boolean --heading Striped", "runs.is_zebra is never"),
 }
 REGISTERED = """
 from headgate.model.evidence_kinds import EvidenceKind
@@ -53,6 +54,10 @@ kinds = {"zebra-notes", "zebra-metrics", "zebra-sums", "zebra-lag"}
 assert kinds <= set(EvidenceKind)
 assert "zebra" in tables.RUNS.c and "zebra" in RunRow.__dataclass_fields__
 assert migrate.HEAD > "0007" and "Zebra" in [c.heading for c in RUN_COLUMNS]
+(striped,) = [c.text for c in RUN_COLUMNS if c.heading == "Striped"]
+run = dict(id="r", scenario="s", pipeline="p", plan_hash="h", plan="", state="done")
+rows = [RunRow(**run, created_at="", created_by="", is_zebra=x) for x in (True, False, None)]
+assert [striped(row) for row in rows] == ["yes", "", ""]
 """
 
 
@@ -112,6 +117,9 @@ def test_what_is_made_is_valid_and_in_every_table(tree, printed):
         assert done.returncode == 0, done.stdout + done.stderr
     done = run(tree, sys.executable, "-c", REGISTERED)
     assert done.returncode == 0, done.stderr
+    # Words that say more than the kind's name fit into the line.
+    kinds = (tree / "lib/headgate/model/evidence_kinds.py").read_text("utf-8")
+    assert '        *("zebra-notes", _SPARK, "zebra notes"),\n        "in_content",\n' in kinds
 
 
 @pytest.mark.long

@@ -186,12 +186,11 @@ def repartition(**more):
     return Repartition(**{**given, **more})
 
 
-def topic(name, begin=0, end=1000, **more):
-    """A topic of one partition that is kept for ever and not compacted."""
+def topic(name, begin=0, end=1000, *, partitions=1, **more):
+    """A topic that is kept for ever and not compacted; its partitions have the same offsets."""
     given = {"retention_ms": -1, "retention_bytes": -1, "cleanup_policy": "delete"}
-    return Topic(
-        name=name, partitions=(Partition(number=0, begin=begin, end=end),), **{**given, **more}
-    )
+    parts = tuple(Partition(number=n, begin=begin, end=end) for n in range(partitions))
+    return Topic(name=name, partitions=parts, **{**given, **more})
 
 
 def cluster(*topics, offset=900, members=(), expire="10080", **more):
