@@ -107,7 +107,7 @@ def test_consumers_show_spark_queries_beside_groups(open_page, seeded):
 )
 def test_without_a_lag_the_overview_says_which_of_both_it_means(lag, said, monkeypatch):
     shown: list[str] = []
-    monkeypatch.setattr(consumers.st, "html", shown.append)
+    monkeypatch.setattr(st, "html", shown.append)
     begun = None if lag is None else 5
     positions = (PartitionLag(topic="orders", partition=0, position=begun, begin=0, end=5),)
     consumer = Consumer(
