@@ -294,10 +294,80 @@ def test_a_query_that_would_begin_in_the_middle_is_a_risk(options):
     store = OpenStore(operator=0, name="stateStoreSave", store="default", rows=3)
     position = QueryPosition(batch=4, operators=("stateStoreSave",))
     held = OpenState(batch=4, stores=(store,))
-    plan = plan_of(of_spark(position=position, held=held), version)
+    inspector = of_spark(position=position, held=held)
+    inspector.first_at = lambda parts, at: dict.fromkeys(parts, 5)
+    plan = plan_of(inspector, version)
     assert any("the query starts there, and doesn't reprocess" in risk for risk in plan.risks)
     assert not any("is unknown. If it is latest" in risk for risk in plan.risks)
     assert any("at or after the starting offset" in risk for risk in plan.risks)
+
+
+FIRST_AT = {("orders", 0): 4, ("orders", 1): None}
+
+
+@pytest.mark.parametrize(
+    ("options", "records", "to_read"),
+    [
+        ({"startingOffsets": '{"orders":{"0":5,"1":-2}}'}, 2 + 1, 5 + 9),
+        ({"startingOffsets": '{"orders":{"0":0,"1":-1}}'}, 6, 9),
+        ({"startingOffsets": '{"orders":{"0":5}}'}, None, None),
+        ({"startingOffsets": '{"bills":{"0":5}}'}, None, None),
+        ({"startingTimestamp": "170", "startingOffsets": "earliest"}, None, None),
+        ({"startingTimestamp": "170", "startingOffsetsByTimestampStrategy": "latest"}, 3, 6),
+        ({"startingOffsetsByTimestamp": '{"orders":{"0":170,"1":160}}'}, 3 + 1, 6 + 9),
+        ({"startingOffsetsByTimestamp": '{"orders":{"0":170}}'}, None, None),
+    ],
+)
+def test_records_count_from_the_starting_offsets(options, records, to_read):
+    source = Source(position=0, format="kafka", topics=("orders",), options=options)
+    inspector = of_spark(known={"orders": topic(begin=1)})
+    times = {170: FIRST_AT, 160: {("orders", 1): 0}}
+    inspector.first_at = lambda parts, at: {p: times[at][p] for p in parts}
+    plan = plan_of(inspector, Version(engine=Engine.SPARK, sources=(source,)))
+    if records is None:
+        assert plan.impact["uncounted"] == ["topic orders"] and not plan.impact["records"]
+        assert any("starts to read topic orders" in risk for risk in plan.risks)
+    else:
+        assert plan.impact["total"] == records and not plan.impact["uncounted"]
+        assert plan.impact["to_read"] == {"orders": to_read}
+
+
+def test_a_starting_offset_after_the_earliest_offset_loses_nothing_to_retention():
+    options = {"startingOffsets": '{"orders":{"0":5,"1":6}}'}
+    source = Source(position=0, format="kafka", topics=("orders",), options=options)
+    inspector = of_spark(known={"orders": topic(begin=1)})
+    plan = plan_of(inspector, Version(engine=Engine.SPARK, sources=(source,)))
+    assert not any("past retention" in risk for risk in plan.risks)
+
+
+def of_two_topics(**source):
+    offsets = {"orders": {0: 7, 1: 2}, "old": {0: 3, 1: 3}}
+    found = Checkpoint(location="/ck", query_id="q-1", last_offset_batch=3, offsets=offsets)
+    options = {"startingOffsets": "earliest"}
+    read = Source(position=0, format="kafka", options=options, **source)
+    return of_spark(found=found), Version(engine=Engine.SPARK, sources=(read,))
+
+
+@pytest.mark.parametrize(
+    ("source", "risk"),
+    [
+        ({"topics": ("orders",)}, False),
+        ({"pattern": "ord.*"}, False),
+        ({"pattern": ".*"}, True),
+    ],
+)
+def test_a_deleted_topic_that_the_query_no_longer_reads_is_no_blocker(source, risk):
+    inspector, version = of_two_topics(**source)
+    plan = plan_of(inspector, version)
+    assert plan.can_apply and plan.impact["records"] == {"orders": 9}
+    assert any("topic old was deleted" in named for named in plan.risks) == risk
+
+
+@pytest.mark.parametrize("source", [{"topics": ("orders", "old")}, {}])
+def test_a_deleted_topic_that_the_query_reads_is_a_blocker(source):
+    inspector, version = of_two_topics(**source)
+    (blocker,) = plan_of(inspector, version).blockers
+    assert blocker.startswith("topic old does not exist")
 
 
 def test_a_repair_does_not_take_an_unread_log_for_a_sound_one():

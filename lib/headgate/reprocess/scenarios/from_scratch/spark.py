@@ -12,16 +12,22 @@ from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.from_scratch.kafka_starts import (
+    Start,
+    Starts,
+    kafka_sources,
+    must_exist,
+    read_topics,
+    start_of,
+    starting_offsets,
+)
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
-from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_of
+from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input, uncounted_of
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.replace import ReplaceCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import name_list
-
-# Where a source starts without a checkpoint; offsets and times that the code names are CHOSEN.
-_EARLIEST, _LATEST, _CHOSEN = "earliest", "latest", "chosen"
 
 
 def build(request: PlanRequest) -> Plan:
@@ -30,8 +36,10 @@ def build(request: PlanRequest) -> Plan:
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
         return request.block(common.no_checkpoint(pipeline))
-    read = found.offsets if inspector.kafka.has_cluster() else {}
+    has_cluster = inspector.kafka.has_cluster()
+    read = read_topics(version, found.offsets) if has_cluster else set()
     topics = inspector.kafka.topics(read) if read else {}
+    starts = starting_offsets(inspector, version, topics)
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
     lost = _lost(request, found, topics)
     return Plan(
@@ -45,12 +53,15 @@ def build(request: PlanRequest) -> Plan:
             "commands": common.command_facts(pipeline),
         },
         impact={
-            **common.records_again(topics, _positions(found)),
-            "uncounted": uncounted_of(inspector, found),
+            **common.records_again(starts.topics, _positions(found)),
+            "uncounted": [
+                *uncounted_input(topics=starts.unknown),
+                *uncounted_of(inspector, found),
+            ],
             **({"open_state": list(lost.rows)} if lost.rows else {}),
         },
         risks=(
-            *_risks(pipeline, found, topics, version),
+            *_risks(request, found, topics, starts),
             *(() if request.has_new_outputs else (_sink_risk(pipeline, version),)),
             *lost.risks,
             *(remote_checkpoint.risks(pipeline, found, place) if place else ()),
@@ -77,10 +88,10 @@ def _steps(request: PlanRequest, found: Checkpoint, place: str | None) -> tuple[
 
 def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) -> LostState:
     """Return what of the state can't be rebuilt; nothing if all of its input is read again."""
-    sources = _kafka_sources(request.version)
+    sources = kafka_sources(request.version)
     if any(part.begin for topic in topics.values() for part in topic.partitions):
         point = "the earliest offset"
-    elif found.offsets and (not sources or any(_starts(s) != _EARLIEST for s in sources)):
+    elif found.offsets and (not sources or any(start_of(s) is not Start.EARLIEST for s in sources)):
         point = "the starting offset"
     else:
         return LostState()
@@ -110,7 +121,9 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
     blockers = common.must_be_stopped(pipeline, inspector)
     blockers += common.shared_checkpoint(pipeline, inspector)
     if inspector.kafka.has_cluster():
-        blockers += common.topic_blockers(set(found.offsets), topics)
+        read = read_topics(request.version, found.offsets)
+        wanted = {name for name in read if must_exist(request.version, name)}
+        blockers += common.topic_blockers(wanted, topics)
     if found.remote:
         blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
@@ -119,8 +132,8 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
         f"{_name(source)} has startingOffsets=latest. Without a checkpoint, the "
         "query would start at the latest offset, not at the earliest. Use from-point with "
         "--to-earliest: it writes the earliest offsets into a new checkpoint"
-        for source in _kafka_sources(request.version)
-        if _starts(source) == _LATEST
+        for source in kafka_sources(request.version)
+        if start_of(source) is Start.LATEST
     ]
     if request.options.get("outputs", "keep") == "keep":
         blockers += common.skipped_batches(
@@ -133,20 +146,22 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
 
 
 def _risks(
-    pipeline: Pipeline,
+    request: PlanRequest,
     found: Checkpoint,
     topics: Mapping[str, Topic],
-    version: Version | None,
+    starts: Starts,
 ) -> list[str]:
-    risks = common.topic_risks(topics)
-    if found.offsets and not topics:
+    pipeline, version = request.pipeline, request.version
+    risks = common.topic_risks(topics, within=starts.within)
+    has_cluster = request.inspector.kafka.has_cluster()
+    if found.offsets and not has_cluster:
         names = name_list(found.offsets)
         risks.append(
             "no Kafka cluster is configured: Headgate can't check whether Kafka has deleted "
             f"records of {names}. Set `bootstrap_servers` under [kafka]"
         )
-    sources = _kafka_sources(version)
-    untold = [_name(source) for source in sources if _starts(source) is None]
+    sources = kafka_sources(version)
+    untold = [_name(source) for source in sources if start_of(source) is None]
     if found.offsets and (untold or not sources):
         of = name_list(untold) or "the Kafka sources"
         risks.append(
@@ -159,8 +174,20 @@ def _risks(
         "Without a checkpoint, the query starts there, and doesn't reprocess earlier records. To "
         "reprocess them, use from-point with --to-earliest"
         for source in sources
-        if _starts(source) == _CHOSEN
+        if start_of(source) is Start.CHOSEN
     ]
+    risks += [
+        f"Headgate can't determine where {pipeline.name} starts to read topic {name}: "
+        "startingOffsets, startingOffsetsByTimestamp or startingTimestamp don't give each "
+        "partition an offset. Spark may fail to start. Check these options"
+        for name in starts.unknown
+    ]
+    if has_cluster:
+        risks += [
+            f"topic {name} was deleted: its records can't be reprocessed"
+            for name in sorted(read_topics(version, found.offsets) - topics.keys())
+            if not must_exist(version, name)
+        ]
     if pipeline.commands.status is None:
         risks.append(
             f"{pipeline.name} has no status command: only new batches in the checkpoint show "
@@ -184,20 +211,6 @@ def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
         f"{pipeline.name} writes its results to {target} a second time: consumers get duplicates, "
         "unless the sink overwrites by key"
     )
-
-
-def _kafka_sources(version: Version | None) -> list[Source]:
-    return [s for s in (version.sources or ()) if s.format == "kafka"] if version else []
-
-
-def _starts(source: Source) -> str | None:
-    """Return where the source starts; None where the evidence does not hold its options."""
-    options = {k.lower(): v for k, v in source.options.items()}
-    if {"startingtimestamp", "startingoffsetsbytimestamp"} & options.keys():
-        return _CHOSEN
-    given = options.get("startingoffsets")
-    word = given.strip().lower() if given is not None else None
-    return word if word in (None, _EARLIEST, _LATEST) else _CHOSEN
 
 
 def _name(source: Source) -> str:

@@ -9,6 +9,7 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Source, Version
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.steps.checkpoint.source_succession import Take
+from headgate.text.java_patterns import java_pattern
 
 NEW = "new"
 _FORM = "NEW=OLD, for example `0=1`, `orders=0`, `0=0,1` (two old sources) or `2=new` (none)"
@@ -89,8 +90,9 @@ def _narrowed(take: Take, source: Source | None, position: QueryPosition) -> Tak
 
     Spark takes partitions that it no longer reads for lost data.
     """
-    reads, old = set(_topics(source) or ()), _old_topics(take, position)
-    return replace(take, topics=tuple(sorted(reads & old))) if reads and old - reads else take
+    old = _old_topics(take, position)
+    reads = {t for t in old if source is None or not _is_told(source) or reads_topic(source, t)}
+    return replace(take, topics=tuple(sorted(reads))) if reads and old - reads else take
 
 
 def _added(take: Take, source: Source | None, position: QueryPosition) -> list[str]:
@@ -143,6 +145,19 @@ def _candidates(name: str, source: Source, position: QueryPosition) -> list[Sour
     others = [s for s in position.sources if s.kind is not SourceKind.KAFKA]
     same = [s for s in others if s.name == name]
     return same or others
+
+
+def reads_topic(source: Source, topic: str) -> bool:
+    """Whether a source reads a topic: Spark looks for its pattern anywhere in the name."""
+    if topic in source.topics or not source.pattern:
+        return topic in source.topics
+    compiled = java_pattern(source.pattern)
+    # What a pattern matches that only Java understands isn't known: the topic stays.
+    return compiled is None or compiled.search(topic) is not None
+
+
+def _is_told(source: Source) -> bool:
+    return bool(source.topics or source.pattern)
 
 
 def _topics(source: Source | None) -> tuple[str, ...] | None:
