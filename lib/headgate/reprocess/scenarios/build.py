@@ -134,8 +134,9 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
         plan = with_chain_offer(request, plan)
     plan = with_shared_stops(plan, inspector)
     # Whatever is done: what is registered twice can be stopped under one name and run on.
-    shared = common.shared_checkpoint(registered, inspector) if plan.steps else []
-    more = tuple(reason for reason in shared if reason not in plan.blockers)
+    general = common.shared_checkpoint(registered, inspector) if plan.steps else []
+    general += common.groups_without_cluster(plan.steps, inspector)
+    more = tuple(reason for reason in general if reason not in plan.blockers)
     blockers = (_with_name(said, pipeline) for said in (*plan.blockers, *more))
     risks = (_with_name(said, pipeline) for said in plan.risks)
     return replace(plan, blockers=tuple(blockers), risks=tuple(risks))

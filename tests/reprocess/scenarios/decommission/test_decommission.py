@@ -180,6 +180,15 @@ def test_a_group_without_a_cluster_blocks_the_plan_and_not_the_run(lab):
     assert said.startswith("no Kafka cluster is configured, so Headgate can't check group own")
 
 
+@pytest.mark.parametrize("scenario", ["pause", "from-scratch"])
+def test_no_scenario_stops_a_group_without_a_cluster(lab, scenario):
+    here = lab()
+    mine = replace(here.registry.pipelines[0], group="own")
+    here.registry = replace(here.registry, pipelines=(mine,))
+    plan = build_plan(scenario, "q", here.applier())
+    assert any("can't check group own" in reason for reason in plan.blockers), plan.blockers
+
+
 def test_a_shared_checkpoint_stays(lab):
     here = lab()
     (here.folder / "running").unlink()

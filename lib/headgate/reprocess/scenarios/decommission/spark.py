@@ -96,12 +96,6 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
             f"{group.id}. To decommission the query without the group, remove `group` of this "
             "pipeline from headgate.toml"
         )
-    if request.pipeline.group is not None and not request.inspector.kafka.has_cluster():
-        yield (
-            f"no Kafka cluster is configured, so Headgate can't check group "
-            f"{request.pipeline.group}. Set `bootstrap_servers` under [kafka], or remove `group` "
-            "of this pipeline from headgate.toml"
-        )
     yield from common.shared_checkpoint(request.pipeline, request.inspector)
     if found.fixed:
         more = ". Delete the checkpoint yourself" if found.remote else ""

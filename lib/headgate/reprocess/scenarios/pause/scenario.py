@@ -27,7 +27,7 @@ def build(request: PlanRequest) -> Plan:
     resume = bool(request.options.get("resume"))
     group = (
         {"cluster_id": inspector.kafka.cluster_id(), "group": pipeline.group}
-        if pipeline.group
+        if pipeline.group and inspector.kafka.has_cluster()
         else {}
     )
     steps = _resume(pipeline, location) if resume else _pause(pipeline, location)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, TypeVar
 
 from headgate.errors import ScenarioError
@@ -13,6 +13,7 @@ from headgate.model.version import Version
 from headgate.reprocess.deleted_records import EARLIEST_OFFSETS, earliest_offsets
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
 from headgate.reprocess.steps.process.stop_start import StopPipeline, stop_with
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
@@ -179,6 +180,17 @@ def shared_checkpoint(pipeline: Pipeline, inspector: Inspector) -> list[str]:
         f"{name} and {pipeline.name} are registered with the same checkpoint {mine}: give each "
         "pipeline its own checkpoint, or remove one pipeline from headgate.toml"
         for name in others
+    ]
+
+
+def groups_without_cluster(steps: Iterable[Step], inspector: Inspector) -> list[str]:
+    """Refuse steps that check or change a group where no cluster is configured: they would fail."""
+    groups = sorted({g for step in steps if (g := getattr(step, "group", None)) is not None})
+    if not groups or inspector.kafka.has_cluster():
+        return []
+    return [
+        f"no Kafka cluster is configured, so Headgate can't check group {name_list(groups)}. Set "
+        "`bootstrap_servers` under [kafka], or remove `group` of this pipeline from headgate.toml"
     ]
 
 
