@@ -384,6 +384,13 @@ def test_a_file_sink_that_would_drop_all_of_it_silently_is_refused():
     assert "/out skips batch numbers" in reason and "--outputs=empty" in reason
 
 
+def test_a_hudi_table_gets_advice_that_a_plan_of_it_accepts():
+    version = Version(engine=Engine.SPARK, sink=Sink(format="hudi", target="/out"))
+    (reason,) = plan_of(of_spark(), version).blockers
+    assert "from-point with --to-earliest --new-output --output-path FOLDER" in reason
+    assert "--outputs" not in reason
+
+
 def test_a_plan_survives_its_file_and_every_step_is_read_back():
     for inspector in (of_group(commands=BOTH), of_spark(), of_spark(commands=Commands(stop="s"))):
         plan = plan_of(inspector)

@@ -138,11 +138,23 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
     if request.options.get("outputs", "keep") == "keep":
         blockers += common.skipped_batches(
             request.version,
-            "The query restarts at batch 0, so its results would be silently dropped. Move the "
-            "old files to backup with --outputs=empty, or let the query write to another folder "
-            "with --outputs=new",
+            f"The query restarts at batch 0, so its results would be silently dropped. "
+            f"{_other_output(request.version)}",
         )
     return blockers
+
+
+def _other_output(version: Version | None) -> str:
+    """Say how the results get to an output that has no batch numbers yet."""
+    if version and version.sink and version.sink.traits.is_files:
+        return (
+            "Move the old files to backup with --outputs=empty, or let the query write to another "
+            "folder with --outputs=new"
+        )
+    return (
+        "Let the query write to another table, and use from-point with --to-earliest --new-output "
+        "--output-path FOLDER (the folder of this table)"
+    )
 
 
 def _risks(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError
-from headgate.model.sinks import BatchIds
+from headgate.model.sinks import BatchIds, SinkFormat
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.sink_replay import (
     NO_FOLDER,
@@ -38,16 +38,26 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
         case BatchIds.UNKNOWN:
             return SkipSink(blockers=(unknown_sink(request, sink),))
         case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
-            return SkipSink(
-                risks=(
-                    f"the {sink.title} stores the number of the last batch. Before an undo, "
-                    "restore the table to its version before the run. Otherwise, the sink "
-                    "silently drops batches that it has already recorded",
-                )
-            )
+            return SkipSink(risks=(_dropped(request, sink),))
         case BatchIds.BY_FUNCTION:
             return SkipSink(risks=(_again(request, part),) if part is not None else ())
     return SkipSink(risks=(_doubled(part, location),) if part is not None else ())
+
+
+def _dropped(request: PlanRequest, sink: SinkFormat) -> str:
+    if sink.format == "delta":
+        # RESTORE keeps what a query has recorded (delta-io/delta#1813).
+        return (
+            f"the {sink.title} stores the query's id and last batch number. After an undo, it "
+            "silently drops batch numbers that it has already recorded, even after a RESTORE. To "
+            f"write the dropped results, rewind {request.pipeline.name} with --new-query-id after "
+            "the undo"
+        )
+    return (
+        f"the {sink.title} stores the number of the last batch. Before an undo, restore the table "
+        "to its version before the run. Otherwise, the sink silently drops batches that it has "
+        "already recorded"
+    )
 
 
 def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
