@@ -101,6 +101,40 @@ def test_without_a_backup_the_loss_is_named(application):
 
 
 @pytest.mark.kafka
+def test_an_application_whose_offsets_expired_goes_if_its_status_says_stopped(
+    application, kafka_admin, consume
+):
+    here, app, mine, other, _ = application
+    kafka_admin.delete_consumer_groups([app])[app].result(20)
+    (reason,) = build_plan("decommission", "q", here.applier()).blockers
+    assert reason == (
+        f"group {app} not found, so Headgate can't verify that q is stopped. Register a status "
+        "command"
+    )
+    told = replace(here.registry.pipelines[0], commands=Commands(status=STATUS))
+    here.registry = replace(here.registry, pipelines=(told, here.registry.pipelines[1]))
+    (here.folder / "running").unlink()
+    plan = build_plan("decommission", "q", here.applier(), {"back-up": True})
+    assert plan.can_apply, plan.blockers
+    assert not {"record_offsets", "delete_group"} & {s.action for s in plan.steps}
+    records = values(consume(mine, 3))
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert set(here.applier().kafka.shapes([mine, other])) == {other}
+    undo(here, run, plan)
+    assert values(consume(mine, 3)) == records
+
+
+@pytest.mark.kafka
+def test_an_application_that_left_nothing_is_not_found_once(application, unique):
+    here, *_ = application
+    typo = replace(here.registry.pipelines[0], group=unique("no-such-app"), topics=())
+    here.registry = replace(here.registry, pipelines=(typo,))
+    (reason,) = build_plan("decommission", "q", here.applier()).blockers
+    assert "not found: no application has this id" in reason
+
+
+@pytest.mark.kafka
 def test_what_nobody_is_proven_to_own_is_not_deleted(application):
     here, _, mine, other, _ = application
     unlisted = replace(here.registry.pipelines[0], topics=())

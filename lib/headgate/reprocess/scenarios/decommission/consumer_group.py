@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import Group, GroupType
-from headgate.model.registered_pipelines import Pipeline
-from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import PlanRequest
@@ -61,15 +59,21 @@ def build(request: PlanRequest) -> Plan:
 
 def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
     """Refuse a group that is missing, that somebody is in, or that two pipelines share."""
-    pipeline, inspector = request.pipeline, request.inspector
     if group.state == "dead":
         yield (
             f"group {group.id} not found, or not visible to Headgate: check `group` in "
-            f"headgate.toml. {_of_missing(pipeline)}"
+            "headgate.toml. If Kafka has already removed the group, there is nothing to "
+            "decommission"
         )
     elif not group.is_inactive:
-        yield active_reason(inspector, group.id)
+        yield active_reason(request.inspector, group.id)
     yield from running(request)
+    yield from shared_group(request, group)
+
+
+def shared_group(request: PlanRequest, group: Group) -> Iterator[str]:
+    """Refuse a group that another registered pipeline has, too."""
+    pipeline, inspector = request.pipeline, request.inspector
     for other in inspector.processes.pipelines():
         if other.name != pipeline.name and other.group == group.id:
             yield (
@@ -77,16 +81,6 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
                 "so Headgate doesn't delete the group: remove one of the two pipelines from "
                 "headgate.toml"
             )
-
-
-def _of_missing(pipeline: Pipeline) -> str:
-    """Say what is to be done if Kafka has removed the group: its offsets have expired."""
-    if pipeline.engine is Engine.KAFKA_STREAMS:
-        return (
-            "If Kafka has already removed the group, delete the application's internal topics "
-            "with kafka-topics.sh"
-        )
-    return "If Kafka has already removed the group, there is nothing to decommission"
 
 
 def running(request: PlanRequest) -> Iterator[str]:

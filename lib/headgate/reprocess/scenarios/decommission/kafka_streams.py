@@ -7,7 +7,12 @@ from typing import Any
 
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.decommission.consumer_group import DELETABLE, group_blockers
+from headgate.reprocess.scenarios.decommission.consumer_group import (
+    DELETABLE,
+    group_blockers,
+    running,
+    shared_group,
+)
 from headgate.reprocess.scenarios.shared import common, kafka_streams_options
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
@@ -21,6 +26,7 @@ from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
 from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import (
     blockers as reset_blockers,
 )
+from headgate.reprocess.steps.base.group_liveness import has_gone
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.offsets.await_transactions import AwaitTransactions
 from headgate.reprocess.steps.offsets.delete_group import DeleteGroup
@@ -63,9 +69,7 @@ def build(request: PlanRequest) -> Plan:
             "subjects": sorted(subjects),
         },
         risks=tuple(_risks(seen, shapes)),
-        blockers=tuple(
-            dict.fromkeys([*group_blockers(request, seen.group), *reset_blockers(seen)])
-        ),
+        blockers=tuple(dict.fromkeys(_blockers(seen))),
         options=dict(request.options),
         resources=(f"group:{seen.application}", *(f"topic:{name}" for name in sorted(shapes))),
     )
@@ -78,7 +82,8 @@ def _steps(
     who: dict[str, Any] = {"group": seen.group.id, "group_type": seen.group.type.value}
     yield common.stop_step(pipeline)
     yield AwaitTransactions(application=seen.group.id, topics=shapes)
-    yield RecordOffsets(group=seen.group.id)
+    if not has_gone(seen.group):
+        yield RecordOffsets(group=seen.group.id)
     yield from back_up_steps(seen, shapes)
     yield from deletion_steps(seen, shapes)
     if subjects:
@@ -92,6 +97,26 @@ def _steps(
         )
     if seen.group.type in DELETABLE:
         yield DeleteGroup(pipeline=pipeline.name, **who)
+
+
+def _blockers(seen: ResetFacts) -> Iterator[str]:
+    """Refuse what runs or isn't proven; of a group whose offsets expired, topics may be left."""
+    if not has_gone(seen.group):
+        yield from group_blockers(seen.request, seen.group)
+        yield from reset_blockers(seen)
+        return
+    if all(internal.claim is Claim.FOREIGN for internal in seen.internals.values()):
+        # No topic shows that there ever was such an application.
+        yield from reset_blockers(seen)
+        return
+    if seen.request.pipeline.commands.status is None:
+        yield (
+            f"group {seen.group.id} not found, so Headgate can't verify that "
+            f"{seen.request.pipeline.name} is stopped. Register a status command"
+        )
+    yield from running(seen.request)
+    yield from shared_group(seen.request, seen.group)
+    yield from reset_blockers(seen, needs_group=False)
 
 
 def _subjects(shapes: dict[str, Any]) -> list[str]:
@@ -122,6 +147,11 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
         yield (
             f"the records of {name_list(shapes)} are permanently lost. Pass --back-up to copy "
             "them first"
+        )
+    if has_gone(seen.group):
+        yield (
+            f"Kafka has already removed group {seen.group.id}, so the run records no offsets and "
+            "an undo restores none"
         )
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (

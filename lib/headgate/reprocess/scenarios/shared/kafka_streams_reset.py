@@ -23,6 +23,7 @@ from headgate.reprocess.scenarios.shared.internal_topics import (
     judge,
 )
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import Topology, topology
+from headgate.reprocess.steps.base.group_liveness import has_gone
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.await_transactions import AwaitTransactions
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
@@ -232,11 +233,9 @@ def back_up_steps(seen: ResetFacts, shapes: Mapping[str, dict[str, Any]]) -> lis
 
 def deletion_steps(seen: ResetFacts, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     """Return the steps that delete internal topics; an undo restores what was backed up."""
-    who: dict[str, Any] = {
-        "pipeline": seen.request.pipeline.name,
-        "group": seen.group.id,
-        "group_type": seen.group.type.value,
-    }
+    who: dict[str, Any] = {"pipeline": seen.request.pipeline.name}
+    if not has_gone(seen.group):
+        who |= {"group": seen.group.id, "group_type": seen.group.type.value}
     if not shapes:
         return []
     if not seen.wish.back_up:

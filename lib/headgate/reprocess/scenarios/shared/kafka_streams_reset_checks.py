@@ -21,9 +21,10 @@ _REGISTER = "Add the topology of the application to `evidence` in headgate.toml"
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
 
-def blockers(seen: ResetFacts) -> tuple[str, ...]:
+def blockers(seen: ResetFacts, *, needs_group: bool = True) -> tuple[str, ...]:
     """Return why the plan may not be applied, each reason once."""
-    found = [*_of_group(seen), *_of_topics(seen), *_of_named(seen), *_of_internals(seen)]
+    of_group = _of_group(seen) if needs_group else ()
+    found = [*of_group, *_of_topics(seen), *_of_named(seen), *_of_internals(seen)]
     if not found:
         found = [reason for one in seen.found.values() for reason in one.blockers]
         found += _of_list(seen)
