@@ -59,3 +59,7 @@ def test_a_list_stays_whole():
 
 def test_another_error_has_none():
     assert next_step_of(ValueError("a")) is None and next_step_of("a text") is None
+
+
+def test_a_step_outside_of_a_run_has_no_run_to_resume():
+    assert "RUN" not in with_next_step(errors.StepError("`./stop` exited with 1"))

@@ -239,10 +239,8 @@ class UnreachableError(HeadgateError):
 class StepError(HeadgateError):
     """A step could not be applied or verified; the journal says how far the run got."""
 
-    next_step = (
-        "Fix the cause. Then run `headgate resume RUN` to continue, or `headgate undo RUN` to "
-        "roll back."
-    )
+    # Planning, restore points and HTTP calls raise it, too: only a run can be resumed or undone.
+    next_step = "Fix the cause, then try again."
     exit_code = 5
 
 

@@ -56,6 +56,13 @@ class DocumentWriter:
             LOG.warning("run %s: could not record its report: %s", self._key[0], error)
 
 
+def of_undo(error: str, undo_of: str | None) -> str:
+    """Return the error of a run; an undo is made again with `headgate undo`, not planned again."""
+    if undo_of is None:
+        return error
+    return error.replace("`headgate plan` again", f"`headgate undo {undo_of}` again")
+
+
 class RunJournal:
     """Writes what happens to the steps of `run`; see `plan.execute.Journal`.
 
@@ -87,7 +94,9 @@ class RunJournal:
 
     def failed(self, position: int, error: str) -> None:
         """Record that the step gave up."""
-        self._journal.add(self._run, position, Event.FAILED, {"error": error})
+        self._journal.add(
+            self._run, position, Event.FAILED, {"error": of_undo(error, self._undo_of)}
+        )
 
     def returning(self, position: int) -> None:
         """Record that the effect is about to be taken back."""

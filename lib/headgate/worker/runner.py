@@ -28,7 +28,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 from headgate.usecases.reprocess.reset_registry import registry_of
 from headgate.usecases.schedules.plan_tick import refuse_beyond_limit
-from headgate.worker.run_journal import DocumentWriter, ProgressWriter, RunJournal
+from headgate.worker.run_journal import DocumentWriter, ProgressWriter, RunJournal, of_undo
 
 _LOOK_SECONDS = 0.2
 _ASK_SECONDS = 1.0
@@ -174,7 +174,8 @@ class Runner:
         if state is RunState.DONE and row.undo_of is not None:
             plan = load_plan(row.plan, source=f"run {run}")
             RunJournal(self._store, run, plan, undo_of=row.undo_of).close_undone()
-        self._store.runs.finish(run, state, error=mask_text(error) if error else None)
+        said = of_undo(mask_text(error), row.undo_of) if error else None
+        self._store.runs.finish(run, state, error=said)
 
     def _executor(self, row: RunRow, plan: Plan, applier: LiveApplier) -> Executor:
         return Executor(applier, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))

@@ -198,7 +198,8 @@ class _Watch:
         if len(self._started) >= _MOST_WORKERS:
             log = self._context.home / "logs" / "worker.log"
             raise StepError(
-                f"the worker exited before run {self._run} ended: see the worker's log, {log}"
+                f"the worker exited before run {self._run} ended: see the worker's log, {log}. Fix "
+                f"the cause, then run `headgate resume {self._run}`"
             )
         self._started.append(time.monotonic())
         start_worker(self._context, number)

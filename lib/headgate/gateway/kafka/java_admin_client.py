@@ -33,8 +33,8 @@ class JavaAdmin:
     """Kafka's Java client for one cluster; `class_path` holds the broker's jars.
 
     `timeout` limits one request, in seconds. Methods are safe to call from several threads.
-    Errors are ours: UnreachableError, RefusedError (a missing right), StepError (Kafka said no),
-    SetupError (no Java).
+    Errors are ours: UnreachableError, RefusedError (a missing right), SetupError (no Java), and
+    StepError where Kafka rejected a change.
     """
 
     def __init__(
@@ -117,12 +117,15 @@ class JavaAdmin:
         return sizes
 
     @contextmanager
-    def call(self) -> Iterator[Any]:
-        """Give the client to one call, and turn what Java throws into ours."""
+    def call(self, *, changes: bool = False) -> Iterator[Any]:
+        """Give the client to one call, and turn what Java throws into ours.
+
+        `changes` says that the call changes something. Plans make the other calls.
+        """
         try:
             yield self._connected()
         except Py4JJavaError as error:
-            raise self._translate(cause_of(error)) from None
+            raise self._translate(cause_of(error), changes=changes) from None
         except (Py4JNetworkError, Py4JError, ConnectionError) as error:
             self.close()
             raise UnreachableError(
@@ -155,7 +158,7 @@ class JavaAdmin:
         """Return Java's TopicPartition, within a `call`."""
         return self.jvm.org.apache.kafka.common.TopicPartition(*part)
 
-    def _translate(self, why: str) -> HeadgateError:
+    def _translate(self, why: str, *, changes: bool) -> HeadgateError:
         if any(w in why for w in FORBIDDEN):
             return RefusedError(f"Kafka at {self.bootstrap} denied access: {why}. Check the ACLs")
         if any(w in why for w in SILENT):
@@ -163,8 +166,8 @@ class JavaAdmin:
                 f"Kafka at {self.bootstrap} does not respond: {why.rstrip('.')}. Check "
                 "bootstrap_servers and security.protocol in headgate.toml"
             )
-        # Plans ask, too: what to do with a run would be wrong advice for them.
-        return StepError(
+        kind = StepError if changes else UnreachableError
+        return kind(
             f"Kafka at {self.bootstrap} rejected the request: {why.rstrip('.')}. Check the "
             "broker's version and log, then try again"
         )

@@ -18,7 +18,7 @@ def delete_topic(java: JavaAdmin, topic_id: str) -> bool:
 
     StepError, RefusedError and UnreachableError as for all calls.
     """
-    with java.call() as admin:
+    with java.call(changes=True) as admin:
         ids = [java.jvm.org.apache.kafka.common.Uuid.fromString(topic_id.translate(_LETTERS))]
         topics = java.jvm.org.apache.kafka.common.TopicCollection.ofTopicIds(ids)
         try:

@@ -20,7 +20,7 @@ def remove_members(java: JavaAdmin, group: str) -> None:
 
     Groups of the newer protocols have no such call. A member that is alive joins again.
     """
-    with java.call() as admin:
+    with java.call(changes=True) as admin:
         every = java.jvm.org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions()
         try:
             admin.removeMembersFromConsumerGroup(group, every).all().get()
@@ -33,7 +33,7 @@ def alter_streams_offsets(
     java: JavaAdmin, group: str, targets: Mapping[TopicPart, Target]
 ) -> dict[TopicPart, str]:
     """Commit offsets for an empty streams group; return why by partition for those refused."""
-    with java.call() as admin:
+    with java.call(changes=True) as admin:
         keys = {part: java.partition(part) for part in targets}
         offsets = {keys[part]: _offset(java.jvm, target) for part, target in targets.items()}
         result = admin.alterStreamsGroupOffsets(group, offsets)
@@ -47,7 +47,7 @@ def delete_streams_offsets(
 
     A group that does not exist has none to delete, which is no refusal.
     """
-    with java.call() as admin:
+    with java.call(changes=True) as admin:
         keys = {part: java.partition(part) for part in parts}
         result = admin.deleteStreamsGroupOffsets(group, set(keys.values()))
         return _refused(result, keys, missing_is_fine=True)

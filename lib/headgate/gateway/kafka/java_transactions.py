@@ -35,7 +35,7 @@ def abort_transaction(java: JavaAdmin, transaction: Transaction) -> None:
     One with an id is fenced by its coordinator; of another one the end is written into the
     partition. StepError where Kafka refuses.
     """
-    with java.call() as admin:
+    with java.call(changes=True) as admin:
         if transaction.id is not None:
             admin.fenceProducers([transaction.id]).all().get()
             return
