@@ -19,6 +19,7 @@ from headgate.ui.shared.page import open_page, title
 from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
 from headgate.usecases.requests.list_requests import list_requests
+from headgate.views.words.run_columns import scenario_words
 
 WIDTHS = {
     "State": 95, "Pipeline": 115, "Scenario": 115, "Reason": 140, "Requested (UTC)": 112,
@@ -68,7 +69,7 @@ def _frame(rows: Sequence[RequestRow]) -> pd.DataFrame:
         {
             "State": [f"{SIGNS.get(r.state, '')} {r.state.value}" for r in rows],
             "Pipeline": [r.pipeline for r in rows],
-            "Scenario": [r.scenario for r in rows],
+            "Scenario": [scenario_words(r) for r in rows],
             "Reason": [r.reason for r in rows],
             "Requested (UTC)": [day_and_time(r.asked_at) for r in rows],
             "Requester": [r.asked_by for r in rows],

@@ -44,6 +44,23 @@ def test_nothing_was_asked_for_yet(open_page, seeded):
     assert "No requests yet" in text(at)
 
 
+def test_a_request_to_resume_isnt_called_pause(open_page, store, request_id):
+    assert not store.requests.get(request_id).resumes
+    plan = Plan(scenario="pause", pipeline="billing", options={"resume": True})
+    new = NewRequest(
+        scenario="pause",
+        pipeline="billing",
+        reason="fixed",
+        plan_hash=plan.hash,
+        plan=dump_plan(plan),
+    )
+    asked = store.requests.ask(new, by="ann (entered in the console, not verified)")
+    assert store.requests.get(asked).resumes
+    (table,) = open_page("requests").dataframe
+    assert set(table.value["Scenario"]) == {"pause --resume", "from-point"}
+    assert "pause --resume" in text(open_page("requests", request=asked))
+
+
 def test_who_declines_gives_a_name_and_a_reason(open_page, store, request_id):
     at = open_page("requests", request=request_id)
     assert not at.exception

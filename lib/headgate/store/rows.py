@@ -264,6 +264,16 @@ class RequestRow:
     decision: str | None = None
     run: str | None = None
 
+    @property
+    def resumes(self) -> bool:
+        """Whether the run ends a pause of the pipeline: `pause` has an option for that."""
+        if self.scenario != "pause":
+            return False
+        try:
+            return bool(json.loads(self.plan)["options"]["resume"])
+        except (ValueError, KeyError, TypeError):
+            return False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRequest:

@@ -12,6 +12,7 @@ from headgate.cli.shared.options import current_context, emit_json, format_optio
 from headgate.cli.shared.show_plan import show_plan
 from headgate.cli.shared.terminal import say
 from headgate.usecases.requests.list_requests import RequestDetail, list_requests, read_request
+from headgate.views.words.run_columns import scenario_words
 
 if TYPE_CHECKING:
     from headgate.store.rows import RequestRow
@@ -38,7 +39,7 @@ def _list(rows: Sequence[RequestRow]) -> None:
         say(f"No requests yet. {how}", err=True)
     for row in rows:
         say(
-            f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline}"
+            f"{row.id}  {row.state:<9} {scenario_words(row)} {row.pipeline}"
             f"  by {row.asked_by}: {row.reason}"
         )
 

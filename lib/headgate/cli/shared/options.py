@@ -113,4 +113,4 @@ def current_context() -> Context:
 def row_json(row: RunFacts | RequestRow, key: str = "run") -> dict[str, Any]:
     """Return one run or request of a list as JSON, without its plan; its id is below `key`."""
     kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
-    return {key: row.id, **kept}
+    return {key: row.id, **kept, "resumes": row.resumes}

@@ -21,6 +21,7 @@ from headgate.usecases.requests.decide_request import (
     decline_request,
 )
 from headgate.usecases.requests.list_requests import RequestDetail, read_request
+from headgate.views.words.run_columns import scenario_words
 
 HUES = {
     RequestState.OPEN: "unknown",
@@ -59,7 +60,7 @@ def request_view(context: Context, request: str) -> None:
 def _head(row: RequestRow) -> None:
     decided = f"{short_time(row.decided_at)} by {row.decided_by}" if row.decided_at else None
     st.html(
-        markup.heading(row.scenario, row.pipeline)
+        markup.heading(scenario_words(row), row.pipeline)
         + markup.pill(row.state.value, HUES[row.state])
         + markup.facts(
             [

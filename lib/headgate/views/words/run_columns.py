@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from headgate.reprocess.run_report import RunReport
-from headgate.store.rows import RunFacts
+from headgate.store.rows import RequestRow, RunFacts
 from headgate.text.numbers import moment, short_time
 
 
@@ -26,8 +26,8 @@ def took(begun: str | None, ended: str | None) -> str | None:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def scenario_words(run: RunFacts | RunReport) -> str:
-    """Return the scenario of a run; one scenario pauses, and resumes with an option."""
+def scenario_words(run: RunFacts | RunReport | RequestRow) -> str:
+    """Return the scenario of a run or request; one scenario pauses, and resumes with an option."""
     return f"{run.scenario} --resume" if run.resumes else run.scenario
 
 
