@@ -91,6 +91,7 @@ _VALUES = {
     "`topics` in headgate.toml",
     "shared.shared_commands:name": "PIPELINE",
     "shared.shared_commands:also": "OTHER_PIPELINES",
+    "shared.shared_commands:again": " Spark reprocesses an interrupted batch of OTHER_PIPELINES.",
     "shared.shared_commands:'has' if len(others) == 1 else 'have'": "have",
     "shared.shared_commands:'is' if len(others) == 1 else 'are'": "are",
     "shared.database_table:name_list(others)": "COLUMNS",

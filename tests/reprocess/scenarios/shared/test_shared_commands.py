@@ -1,5 +1,7 @@
 """A stop command that several pipelines have: all plans say whom it stops, and one run uses it."""
 
+from dataclasses import replace
+
 import pytest
 
 from flat_ports import FlatPorts
@@ -88,6 +90,16 @@ def test_what_may_stop_each_pipeline_alone_is_not_shared(commands):
     plan = plan_of(World(q=commands, twin=commands))
     assert plan.resources == ("group:q",)
     assert not any("stop command" in risk for risk in plan.risks)
+
+
+def test_only_a_spark_query_reprocesses_an_interrupted_batch():
+    world = World(q=shell("halt"), twin=shell("halt"), third=shell("halt"))
+    (risk,) = [r for r in plan_of(world).risks if "stop command" in r]
+    assert "batch" not in risk
+    assert risk.endswith('add "$HEADGATE_PIPELINE" to the command in headgate.toml')
+    world.all["third"] = replace(world.all["third"], engine=Engine.SPARK, group=None)
+    (risk,) = [r for r in plan_of(world).risks if "stop command" in r]
+    assert "Spark reprocesses an interrupted batch of third. After the run" in risk
 
 
 def test_commands_with_other_secrets_are_not_the_same():

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from headgate.model.commands import HttpCall, Shell
 from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Engine
 from headgate.reprocess.plan import LOCK_OF_STOP, Plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps.base.step import pipeline_of
@@ -25,9 +26,12 @@ def with_shared_stops(plan: Plan, inspector: Inspector) -> Plan:
     if not found:
         return plan
     own = {name for name, _ in found}
-    rest = [(name, [other for other in others if other not in own]) for name, others in found]
+    rest = [(name, [p for p in others if p.name not in own]) for name, others in found]
     risks = [_risk(name, others) for name, others in rest if others]
-    locks = [LOCK_OF_STOP + ", ".join(sorted([name, *others])) for name, others in found]
+    locks = [
+        LOCK_OF_STOP + ", ".join(sorted([name, *(p.name for p in others)]))
+        for name, others in found
+    ]
     return replace(
         plan,
         risks=tuple(dict.fromkeys([*plan.risks, *risks])),
@@ -35,17 +39,19 @@ def with_shared_stops(plan: Plan, inspector: Inspector) -> Plan:
     )
 
 
-def _risk(name: str, others: list[str]) -> str:
-    also = name_list(others)
+def _risk(name: str, others: list[Pipeline]) -> str:
+    also = name_list(p.name for p in others)
+    queries = [p.name for p in others if p.engine is Engine.SPARK]
+    again = f" Spark reprocesses an interrupted batch of {name_list(queries)}." if queries else ""
     return (
         f"{also} {'has' if len(others) == 1 else 'have'} the same stop command as {name}, so the "
-        f"run also stops {also}. A batch that it interrupts is processed again. After the run, "
-        f"check that {also} {'is' if len(others) == 1 else 'are'} running. If the command stops "
-        f'only {name}, pass "$HEADGATE_PIPELINE" to it'
+        f"run also stops {also}.{again} After the run, check that {also} "
+        f"{'is' if len(others) == 1 else 'are'} running. If the command reads HEADGATE_PIPELINE "
+        f'and stops only {name}, add "$HEADGATE_PIPELINE" to the command in headgate.toml'
     )
 
 
-def _shared(plan: Plan, inspector: Inspector) -> Iterator[tuple[str, list[str]]]:
+def _shared(plan: Plan, inspector: Inspector) -> Iterator[tuple[str, list[Pipeline]]]:
     """Yield each pipeline that the plan stops, and the others with the same stop command."""
     names = {pipeline_of(s, plan.pipeline) for s in plan.steps if s.stops} - {None}
     if not names:
@@ -54,7 +60,7 @@ def _shared(plan: Plan, inspector: Inspector) -> Iterator[tuple[str, list[str]]]
     for name in sorted(n for n in names if n in known):
         command = _program_stop(known[name])
         others = [
-            p.name
+            p
             for p in known.values()
             if command is not None and p.name != name and _program_stop(p) == command
         ]
