@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
+from headgate.spark_jobs.data.json_fields import json_kind
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.data.write_output import Target, read_target
@@ -238,19 +239,16 @@ def result_time(rows: Any, named: str | None, watermarks: Sequence[str]) -> Any:
 
     kinds = dict(rows.dtypes)
     if named and named.startswith("value.") and kinds.get("value") in ("string", "binary"):
-        text = f.col("value").cast("string")
-        return f.get_json_object(text, f"$.{named.removeprefix('value.')}").cast("timestamp")
+        field, text = named.removeprefix("value."), f.col("value").cast("string")
+        _refuse_number(named, json_kind(rows, field) or "")
+        return f.get_json_object(text, f"$.{field}").cast("timestamp")
     if named:
         if named.partition(".")[0] not in kinds:
             raise CaptureError(
                 f"--time-column: the result has no column {named}. Its columns: {', '.join(kinds)}"
             )
         kind = kinds.get(named, "")
-        if kind in _NUMBERS or kind.startswith("decimal"):
-            raise CaptureError(
-                f"--time-column: {named} is {kind}, so its unit is unknown. Pass a column with a "
-                f"timestamp, for example timestamp_millis({named})"
-            )
+        _refuse_number(named, kind)
         is_window = kind.startswith(WINDOW)
         return f.col(f"{named}.start" if is_window else named).cast("timestamp")
     if found := found_time(rows, watermarks):
@@ -259,6 +257,14 @@ def result_time(rows: Any, named: str | None, watermarks: Sequence[str]) -> Any:
         "the result has no single column with its window or event time. Name the column with "
         f"--time-column (for JSON: value.FIELD). Columns: {', '.join(kinds)}"
     )
+
+
+def _refuse_number(named: str, kind: str) -> None:
+    if kind in _NUMBERS or kind.startswith("decimal"):
+        raise CaptureError(
+            f"--time-column: {named} is {kind}, so its unit is unknown. Pass a column with a "
+            f"timestamp, for example timestamp_millis({named.rpartition('.')[2]})"
+        )
 
 
 def found_time(rows: Any, watermarks: Sequence[str]) -> str | None:

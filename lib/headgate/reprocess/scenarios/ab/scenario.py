@@ -18,6 +18,7 @@ from headgate.reprocess.scenarios.shared.compared_results import (
     IGNORE,
     KEYS,
     TOLERANCE,
+    column_blockers,
     comparison_of,
 )
 from headgate.reprocess.scenarios.shared.processed_records import (
@@ -60,6 +61,7 @@ def build(request: PlanRequest) -> Plan:
         *common.topic_blockers(names, topics),
         *mode.blockers,
         *target_blockers(request, str(request.options["to"])),
+        *column_blockers(request),
     ]
     rows = request.options.get("offsets")
     ranges = read_ranges(rows, option="offsets") if rows else whole_topics(topics)

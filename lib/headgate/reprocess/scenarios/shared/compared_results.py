@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate.errors import ScenarioError
-from headgate.reprocess.scenario import Kind, Option
+from headgate.reprocess.scenario import Kind, Option, PlanRequest
+from headgate.text.numbers import name_list
 
 KEYS = Option(
     name="keys",
@@ -29,6 +30,30 @@ IGNORE = Option(
     kind=Kind.MANY,
     metavar="COLUMN",
 )
+
+
+def column_blockers(request: PlanRequest) -> list[str]:
+    """Refuse key columns that the pipeline's own results lack, as far as its version shows them.
+
+    The columns of the other version are known only when its function runs.
+    """
+    keys, ignored = request.options["keys"], request.options.get("ignore", ())
+    found = [
+        f"--ignore: {key} is also in --keys, and a key can't be left out. Pass it only once"
+        for key in keys
+        if key in ignored
+    ]
+    sink = request.version.sink if request.version else None
+    names = [column.name for column in sink.schema.fields] if sink and sink.schema else []
+    return [
+        *found,
+        *(
+            f"--keys: the results of {request.pipeline.name} have no column {key}. Columns: "
+            f"{name_list(names)}. If the query changed, capture it again"
+            for key in keys
+            if names and key not in names
+        ),
+    ]
 
 
 def comparison_of(options: Mapping[str, Any]) -> dict[str, Any]:
