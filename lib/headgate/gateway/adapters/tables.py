@@ -55,7 +55,13 @@ class TableAdapter:
     def replace_rows(self, change: TableChange) -> RowCounts | None:
         """Put the staged rows in place in one transaction; see the port."""
         with self._connected(change.connection) as open_one:
-            return replace_rows.replace_rows(open_one, change)
+            counts = replace_rows.replace_rows(open_one, change)
+        if counts is not None:
+            # As of a folder: all old rows of the keys, also those that no result replaces.
+            facts = {"replaced": counts.replaced + counts.deleted}
+            told = {"program": "replace_rows", "outcome": "done", "facts": facts}
+            self._context.keep("job", told)
+        return counts
 
     def is_restored(self, change: TableChange) -> bool:
         """Return whether the rows are as before the run, or were never replaced."""
