@@ -100,6 +100,10 @@ class CrashingApplier(LiveApplier):
         return self
 
 
+QUERY_ID = "5ca1ab1e-0000-4000-8000-000000000001"
+"""The id of the query whose checkpoint a lab has."""
+
+
 class Lab:
     """A folder with a registry; runs plans over real effects and a real store."""
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from pyarrow import fs
 
-from crashing import COMMANDS, Lab
+from crashing import COMMANDS, QUERY_ID, Lab
 from headgate.gateway.files import remote_connect
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
@@ -37,7 +37,7 @@ def lab(tmp_path, quick):
         checkpoint = folder / "ck"
         (checkpoint / "offsets").mkdir(parents=True)
         (checkpoint / "commits").mkdir()
-        (checkpoint / "metadata").write_text('{"id":"old"}')
+        (checkpoint / "metadata").write_text(f'{{"id":"{QUERY_ID}"}}')
         head = 'v1\n{"batchTimestampMs":1}\n{"logOffset":1}'
         (checkpoint / "offsets" / "4").write_text(head)
         (checkpoint / "commits" / "4").write_text("v1\n{}")

@@ -247,6 +247,18 @@ def test_metadata_is_written_with_the_id_that_is_known(copy_of, broken):
     assert json.loads((repaired(folder, looked) / "metadata").read_text()) == {"id": own}
 
 
+def test_an_id_that_is_no_uuid_is_replaced_because_spark_reads_none(copy_of):
+    folder = copy_of("kafka_topic_change")
+    own = json.loads((folder / "metadata").read_text())["id"]
+    assert not looked_at(folder).edits
+    (folder / "metadata").write_text('{"id":"orders"}')
+    looked = looked_at(folder, Known(query_id=own))
+    assert paths(looked) == [("metadata", False)]
+    assert "has the id 'orders', which isn't a UUID, so the query fails" in looked.issues[0].what
+    assert "--query-id" in looked_at(folder).left[0].instead
+    assert json.loads((repaired(folder, looked) / "metadata").read_text()) == {"id": own}
+
+
 def test_what_no_edit_brings_back_names_the_scenario(copy_of):
     folder = copy_of("ck_delete_sources_dir")
     shutil.rmtree(folder / "sources" / "0")

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from crashing import QUERY_ID
 from headgate.errors import RefusedError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.reprocess.scenarios.build import build_plan
@@ -103,4 +104,4 @@ def test_an_undo_stops_what_somebody_started_meanwhile(lab):
     assert new_run(undo).undo_of == run and new_run(plan).undo_of is None
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert (here.folder / "running").exists() and not (here.folder / "twice").exists()
-    assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
+    assert (here.folder / "ck" / "metadata").read_text() == f'{{"id":"{QUERY_ID}"}}'

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crashing import COMMANDS, CrashingApplier, QuickProcesses
+from crashing import COMMANDS, QUERY_ID, CrashingApplier, QuickProcesses
 from headgate.errors import RunCancelledError
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.execution.execute import Record, StepState
@@ -213,7 +213,7 @@ def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatc
 
     monkeypatch.setattr(here, "applier", applier)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
-    assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
+    assert (here.folder / "ck" / "metadata").read_text() == f'{{"id":"{QUERY_ID}"}}'
     assert not (here.folder / "suspended").exists()
     with closing(here.applier("look")) as after:
         after.processes.status("q")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
@@ -13,19 +14,22 @@ from headgate.reprocess.checkpoint.source_log_issues import entries_beyond, fore
 from headgate.text.json_text import read_json
 from headgate.text.numbers import plural
 
+_UUID, _UUID_LENGTH = re.compile(r"[0-9a-fA-F]+(-[0-9a-fA-F]+){4}"), 36
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 
 def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """The file `metadata` holds the query's id, which sinks tell its batches by."""
+    fault = "can't be read" if "metadata" in found.names else "is missing"
     try:
-        if read_json(found.files["metadata"])["id"]:
+        id = read_json(found.files["metadata"])["id"]
+        if _is_uuid(str(id)):
             return None
+        if id:
+            fault = f"has the id {id!r}, which isn't a UUID"
     except UNREADABLE:
         pass
-    there = "metadata" in found.names
-    fault = "can't be read" if there else "is missing"
     what = f"`metadata` {fault}, so the query fails to start"
     if not (found.logged or found.committed):
         return None
@@ -38,6 +42,11 @@ def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         )
     text = json.dumps({"id": known.query_id}, separators=(",", ":"))
     return CheckpointIssue(code="metadata", what=what, edits=(Edit(path="metadata", text=text),))
+
+
+def _is_uuid(text: str) -> bool:
+    """Whether `java.util.UUID.fromString` reads it: it takes shorter groups than it writes."""
+    return _UUID.fullmatch(text) is not None and len(text) <= _UUID_LENGTH
 
 
 def torn_commit(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from crashing import QUERY_ID
 from headgate.errors import RefusedError, ScenarioError, StalePlanError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
@@ -229,12 +230,12 @@ def test_lost_metadata_takes_the_id_of_the_stored_version(broken):
     here = broken()
     (here.folder / "ck" / "metadata").write_bytes(b"")
     assert "--query-id" in repair_of(here).blockers[0]
-    version = Version(engine=Engine.SPARK, query_id="old")
+    version = Version(engine=Engine.SPARK, query_id=QUERY_ID)
     plan = build_plan("repair", "q", here.applier(), version=version)
     assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
+    assert (here.folder / "ck" / "metadata").read_text() == f'{{"id":"{QUERY_ID}"}}'
 
 
 ID = "0d4f3c1e-54a5-4d0e-9c55-2d1f9b1f7a10"
