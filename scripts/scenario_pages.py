@@ -104,6 +104,8 @@ _VALUES = {
     "historical_range.stream_range:what": "are missing (append mode) or not final",
     "processing_mode:self._emits()": "in update mode a key can have several rows",
     "processing_mode:self.why": "REASON",
+    "processing_mode:each": "N records",
+    "processing_mode:shown": "N s",
     "processing_mode:name_list(self.stream['keys'])": "KEY_COLUMNS",
     "name_list(others)": "CONSUMERS",
     "name_list(streams)": "APPLICATIONS",

@@ -72,7 +72,7 @@ def test_a_cancelled_run_says_what_is_left_and_keeps_its_journal(open_page, stor
     store.runs.finish(run, RunState.CANCELLED, error="the run was cancelled")
     at = open_page("runs", run=run)
     shown = text(at)
-    assert "0 of 1 steps are done." in shown
+    assert "0 of 1 step is done." in shown
     assert "may be partly applied" in shown
     assert "requested by ann" in shown
     assert "stopped by slot-0: the run was cancelled" in shown

@@ -151,3 +151,9 @@ def test_restarts_that_were_being_suspended_or_reenabled_may_be_either(states, i
     )
     sure, unsure = (f"Restarts of q {word} suspended (`suspend`)" for word in ("are", "may be"))
     assert (sure in told, unsure in told) == (is_sure, not is_sure)
+
+
+def test_one_step_is_no_plural():
+    ways = {"can_undo": True, "can_resume": True}
+    told = describe_run_state(row(RunState.CANCELLED), STEPS[:1], ["done"], **ways)
+    assert "1 of 1 step is done." in " ".join(told)

@@ -100,8 +100,8 @@ def _streams(s: Subject) -> Iterator[str]:
         elif s.app.stores and s.cluster is not None and not _sized(s):
             yield (
                 "Not checked: how long stores take to restore. Headgate couldn't read the sizes "
-                "of the changelogs. This needs the jars of Kafka's Java client (`make setup`) and "
-                "the ACL Describe on the cluster."
+                "of the changelogs. This needs the ACL Describe on the cluster and the jars of "
+                "Kafka's Java client. If they are missing, `headgate doctor` says how to get them."
             )
     yield from _kafka(
         s, "history of the input topics, consumer lag, sizes of stores, expiry of committed offsets"

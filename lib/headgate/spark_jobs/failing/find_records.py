@@ -23,6 +23,7 @@ from headgate.spark_jobs.failing.row_wise_plan import (
     without_deduplication,
 )
 from headgate.spark_jobs.spark_reflection import set_field
+from headgate.text.numbers import plural
 from headgate.text.secrets import mask_text
 
 _LONGEST = 500
@@ -285,8 +286,9 @@ def _class_and_message(found: Refusal) -> Error:
 
 def _too_many(found: list[FailingRecord], most: int) -> str:
     first = found[0]
+    verb = "fails" if most == 1 else "fail"
     return (
-        f"more than {most} records fail. The first one is at {first.topic}[{first.partition}]@"
-        f"{first.offset}: {first.error_class}: {first.message}. To leave out more records, plan "
-        "with a larger --max-failing"
+        f"more than {plural(most, 'record')} {verb}. The first one is at "
+        f"{first.topic}[{first.partition}]@{first.offset}: {first.error_class}: {first.message}. "
+        "To leave out more records, plan with a larger --max-failing"
     )

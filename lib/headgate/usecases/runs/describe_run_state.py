@@ -8,6 +8,7 @@ from headgate.reprocess.steps.base.step import Step, pipeline_of
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartStep, StopPipeline
 from headgate.store.rows import RunRow, RunState
+from headgate.text.numbers import plural
 
 _DONE, _PARTLY = "done", ("failed", "in_doubt", "running")
 
@@ -75,10 +76,11 @@ def _done(states: Sequence[str]) -> str:
     done, undone = states.count(_DONE), states.count("undone")
     if undone:
         were = "was" if undone == 1 else "were"
-        return f"{undone} of {len(states)} steps {were} rolled back."
+        return f"{undone} of {plural(len(states), 'step')} {were} rolled back."
     if not done and not any(state in _PARTLY for state in states):
         return "No step has started: nothing was changed."
-    return f"{done} of {len(states)} steps {'is' if done == 1 else 'are'} done."
+    is_one = done == 1 or len(states) == 1
+    return f"{done} of {plural(len(states), 'step')} {'is' if is_one else 'are'} done."
 
 
 def _broken(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:

@@ -342,3 +342,9 @@ def test_a_topic_that_the_version_does_not_show_is_no_pattern():
     assert plan(unknown).blockers[0].startswith("the stored version of p doesn't show the topics")
     pattern = replace(found, sources=(replace(found.sources[0], pattern="o.*"),))
     assert "p has a source with `subscribePattern`" in plan(pattern).blockers[0]
+
+
+def test_a_rate_above_the_number_of_records_has_no_least_time():
+    made = plan(version(HOURLY), rate=100_000, max_records=1, **{"as": "stream"})
+    assert not any("the run takes at least" in risk for risk in made.risks)
+    assert any("each batch of 1 record starts at least 0.01 ms" in risk for risk in made.risks)

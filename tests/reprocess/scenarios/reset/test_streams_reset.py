@@ -162,7 +162,7 @@ def test_a_forgotten_input_is_a_risk():
 def test_the_output_is_not_reset_with_a_pattern_of_java(pattern):
     plan = scratch(facts=replace(FACTS, sources=(StreamsSource(processor="s", pattern=pattern),)))
     assert list(step(plan, "reset_offsets")["topics"]) == ["in"]
-    unclear = [r for r in plan.risks if "shop reads topics by" in r]
+    unclear = [r for r in plan.risks if "shop reads the topics that match" in r]
     assert bool(unclear) is ("IsLatin" in pattern)
     # Only `headgate reset` has --input-topics.
     assert all("add it to `topics` in headgate.toml" in r for r in unclear)

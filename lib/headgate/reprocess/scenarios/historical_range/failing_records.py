@@ -13,7 +13,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.records.write_dead_letters import WriteDeadLetters
-from headgate.text.numbers import duration
+from headgate.text.numbers import duration, plural
 
 MAX_FAILING, LIMIT = 100, 1000
 # Bytes that a dead letter's own headers take at most: names, class, and a message that is cut.
@@ -71,7 +71,7 @@ class FailingTo:
         name = self.topic.name
         found = [
             f"records on which the query fails go to {name}. If the query fails on more than "
-            f"{self.most} records, the run stops",
+            f"{plural(self.most or 0, 'record')}, the run stops",
             _LACK_IN_STATE if version.stateful else _LACK,
             "the run reads the range at least twice: to search for failing records, and to process "
             "the other records. If the query fails on a record, the search reads the partitions "

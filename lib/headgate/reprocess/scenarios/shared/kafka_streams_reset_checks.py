@@ -212,8 +212,8 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
             yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
     if unclear := seen.topology.unclear:
         yield (
-            f"{seen.application} reads topics by {name_list(unclear)}. Headgate can't evaluate "
-            "this Java syntax, so it knows these topics only by committed offsets. "
+            f"{seen.application} reads the topics that match {name_list(unclear)}. Headgate can't "
+            "evaluate this Java syntax, so it knows these topics only by committed offsets. "
             f"{_missing(seen)}"
         )
     if not seen.topology.is_told:

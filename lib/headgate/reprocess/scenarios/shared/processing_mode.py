@@ -10,7 +10,7 @@ from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.scenarios.shared.common import at_least
 from headgate.reprocess.scenarios.shared.processed_records import other_in_batches, unknown_state
-from headgate.text.numbers import duration, name_list
+from headgate.text.numbers import duration, name_list, plural
 
 BATCH, STREAM = "batch", "stream"
 # A batch of a stream must fit the state store's memory and be worth its commit.
@@ -66,7 +66,7 @@ class ProcessingMode:
         found = [
             f"Spark processes the records as a stream, because {self.why}. Each batch ends "
             "at the same record timestamp in all partitions, and has at most "
-            f"{self.stream['max_records']} records"
+            f"{plural(self.stream['max_records'], 'record')}"
         ]
         if version.watermarks and version.stateful:
             found.append(
@@ -91,10 +91,12 @@ class ProcessingMode:
 
 def rate_risk(rate: int, at_most: int) -> str:
     """Say how a stream keeps the limit."""
+    seconds = at_most / rate
+    shown = f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds * 1000:.3g} ms"
+    each = plural(at_most, "record")
     return (
-        f"the run reads at most {rate} records/s on average: each batch of {at_most} records "
-        f"starts at least {at_most / rate:.1f} s after the previous batch. Within a batch, Spark "
-        "reads without a limit"
+        f"the run reads at most {rate} records/s on average: each batch of {each} starts "
+        f"at least {shown} after the previous batch. Within a batch, Spark reads without a limit"
     )
 
 
@@ -103,7 +105,9 @@ def least_seconds(request: PlanRequest, records: int) -> list[str]:
     rate = at_least(request.options, "rate", 1, None)
     if not rate or not records:
         return []
-    least = duration(max(records * 1000 // rate, 1000))
+    if records < rate:
+        return []
+    least = duration(records * 1000 // rate)
     return [f"with this rate limit, the run takes at least {least}"]
 
 

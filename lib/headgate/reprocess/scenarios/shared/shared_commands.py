@@ -41,14 +41,17 @@ def with_shared_stops(plan: Plan, inspector: Inspector) -> Plan:
 
 def _risk(name: str, others: list[Pipeline]) -> str:
     also = name_list(p.name for p in others)
-    queries = [p.name for p in others if p.engine is Engine.SPARK]
-    again = f" Spark reprocesses an interrupted batch of {name_list(queries)}." if queries else ""
+    again = _interrupted([p.name for p in others if p.engine is Engine.SPARK])
     return (
         f"{also} {'has' if len(others) == 1 else 'have'} the same stop command as {name}, so the "
         f"run also stops {also}.{again} After the run, check that {also} "
         f"{'is' if len(others) == 1 else 'are'} running. If the command reads HEADGATE_PIPELINE "
         f'and stops only {name}, add "$HEADGATE_PIPELINE" to the command in headgate.toml'
     )
+
+
+def _interrupted(queries: list[str]) -> str:
+    return f" Spark reprocesses an interrupted batch of {name_list(queries)}." if queries else ""
 
 
 def _shared(plan: Plan, inspector: Inspector) -> Iterator[tuple[str, list[Pipeline]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError
@@ -9,7 +10,12 @@ from headgate.model.restore_points import RestorePoint
 from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_place, sink_format
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.checkpoint.record_output import RecordOutput, spans, written_since
+from headgate.reprocess.steps.checkpoint.record_output import (
+    RecordOutput,
+    Written,
+    spans,
+    written_since,
+)
 from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
 from headgate.text.numbers import name_list, plural
 
@@ -215,16 +221,26 @@ def _kafka(
     """Say exactly what comes twice: nothing can be taken out of the end of a topic."""
     written = written_since(request.inspector, topic, since)
     step = RecordOutput(topic=topic, batch=batch, since=since, written=written)
-    risks = [
-        f"{topic} keeps the records that {again} wrote, and gets the reprocessed results after "
-        "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
-        f"({spans(topic, written)}). The run records the final offset ranges. A consumer group "
-        "that hasn't read the old records can skip them with `headgate plan skip-records`"
-    ]
+    risks = [_written_twice(topic, again, written)]
     groups = request.inspector.kafka.topic_readers([topic]).get(topic, {})
-    if readers := sorted(g for g in groups if g != request.pipeline.group):
+    readers = sorted(g for g in groups if g != request.pipeline.group)
+    if readers and written:
         risks.append(f"{topic} is read by {name_list(readers)}: these consumers get duplicates")
     return SinkPlan(steps=(step,), risks=tuple(risks), new_query_id=new_id)
+
+
+def _written_twice(topic: str, again: str, written: Sequence[Written]) -> str:
+    if not written:
+        return (
+            f"{topic} has no records since {again}, so it gets no duplicates unless the query "
+            "writes more before the stop. The run records the final offset ranges"
+        )
+    return (
+        f"{topic} keeps the records that {again} wrote, and gets the reprocessed results after "
+        "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
+        f"({spans(topic, list(written))}). The run records the final offset ranges. A consumer "
+        "group that hasn't read the old records can skip them with `headgate plan skip-records`"
+    )
 
 
 def _doubled(request: PlanRequest, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
