@@ -20,7 +20,11 @@ _SPARK = frozenset({Engine.SPARK})
 def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -> Plan:
     """Return the plan; `only` limits what moves, the rest begins where the last batch ended."""
     # Imported here: other engines' plans need of this module only what it asks.
-    from headgate.reprocess.scenarios.shared.source_mapping import matched_takes
+    from headgate.reprocess.scenarios.shared.source_mapping import (
+        deleted_risks,
+        deleted_topics,
+        matched_takes,
+    )
     from headgate.reprocess.scenarios.shared.start_from_offsets import (
         StartRequest,
         found_query,
@@ -31,7 +35,8 @@ def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -
     if isinstance(found, Plan):
         return found
     checkpoint, position = found
-    takes, blockers, risks = matched_takes(position, request.version)
+    deleted = deleted_topics(request.inspector, position, request.version)
+    takes, blockers, risks = matched_takes(position, request.version, deleted)
     if target.place is TargetKind.CURRENT:
         blockers.append(
             "--to-current isn't available for Spark. To start at the current offsets "
@@ -43,7 +48,7 @@ def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -
         only=only,
         new_output=request.options.get("new-output", False),
         blockers=(*blockers, *_unknown(position, only)),
-        risks=tuple(risks),
+        risks=(*risks, *deleted_risks(deleted)),
     )
     return start_from_offsets(request, checkpoint, position, wish)
 

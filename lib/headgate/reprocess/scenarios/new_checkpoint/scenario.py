@@ -11,7 +11,12 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
-from headgate.reprocess.scenarios.shared.source_mapping import given_takes, matched_takes
+from headgate.reprocess.scenarios.shared.source_mapping import (
+    deleted_risks,
+    deleted_topics,
+    given_takes,
+    matched_takes,
+)
 from headgate.reprocess.scenarios.shared.start_from_offsets import (
     StartRequest,
     found_query,
@@ -28,10 +33,12 @@ def build(request: PlanRequest) -> Plan:
         return found
     checkpoint, position = found
     takes: tuple[Take, ...]
+    deleted = deleted_topics(request.inspector, position, request.version)
     if rows := request.options.get("source", ()):
-        (takes, risks), blockers = given_takes(rows, position, request.version), list[str]()
+        blockers = list[str]()
+        takes, risks = given_takes(rows, position, request.version, deleted)
     else:
-        takes, blockers, risks = matched_takes(position, request.version)
+        takes, blockers, risks = matched_takes(position, request.version, deleted)
     folder = request.options.get("export-state")
     wish = StartRequest(
         target=CARRY,
@@ -41,7 +48,7 @@ def build(request: PlanRequest) -> Plan:
         rehearse=request.options.get("rehearse", False),
         new_output=request.options.get("new-output", False),
         blockers=(*blockers, *_export_blockers(position, folder)),
-        risks=(*risks, *_export_risks(folder)),
+        risks=(*risks, *deleted_risks(deleted), *_export_risks(folder)),
     )
     return start_from_offsets(request, checkpoint, position, wish)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Source, Version
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.steps.checkpoint.source_succession import Take
 from headgate.text.java_patterns import java_pattern
@@ -15,8 +16,36 @@ NEW = "new"
 _FORM = "NEW=OLD, for example `0=1`, `orders=0`, `0=0,1` (two old sources) or `2=new` (none)"
 
 
+def deleted_topics(
+    inspector: Inspector, position: QueryPosition, version: Version | None
+) -> frozenset[str]:
+    """Return the topics of the old sources that no longer exist and that only patterns read.
+
+    A pattern reads only topics that exist, so Spark needs no offsets of the others.
+    """
+    sources = _placed(version).values()
+    if not any(s.pattern for s in sources) or not inspector.kafka.has_cluster():
+        return frozenset()
+    exact = {topic for source in sources for topic in source.topics}
+    old = {topic for source in position.sources for topic in source.offsets} - exact
+    old = {topic for topic in old if any(reads_topic(s, topic) for s in sources)}
+    found = inspector.kafka.topics(sorted(old)) if old else {}
+    return frozenset(old - found.keys())
+
+
+def deleted_risks(deleted: Iterable[str]) -> list[str]:
+    """Say that nothing continues at the old offsets of deleted topics."""
+    return [
+        f"topic {name} was deleted, so the new checkpoint has no offsets of this topic"
+        for name in sorted(deleted)
+    ]
+
+
 def given_takes(
-    rows: Iterable[str], position: QueryPosition, version: Version | None
+    rows: Iterable[str],
+    position: QueryPosition,
+    version: Version | None,
+    deleted: frozenset[str] = frozenset(),
 ) -> tuple[tuple[Take, ...], list[str]]:
     """Read rows of `NEW=OLD`, with risks; one that takes nothing (`2=new`) is in no Take."""
     found: dict[str, Take | None] = {}
@@ -29,13 +58,17 @@ def given_takes(
             raise ScenarioError(f"--source: pass source {name} of the new version only once")
         found[name] = None if of == (NEW,) else Take(name=name, of=of)
     sources = _placed(version)
-    takes = [_narrowed(t, sources.get(t.name), position) for t in found.values() if t is not None]
+    takes = [
+        _narrowed(t, sources.get(t.name), position, deleted)
+        for t in found.values()
+        if t is not None
+    ]
     risks = [risk for t in takes for risk in _added(t, sources.get(t.name), position)]
     return _ordered(takes), [*_left_over(takes, position), *risks]
 
 
 def matched_takes(
-    position: QueryPosition, version: Version | None
+    position: QueryPosition, version: Version | None, deleted: frozenset[str] = frozenset()
 ) -> tuple[tuple[Take, ...], list[str], list[str]]:
     """Return which takes what by topics, with blockers and risks.
 
@@ -68,7 +101,7 @@ def matched_takes(
             )
         elif olds:
             take = Take(name=name, of=(olds[0].name,))
-            takes.append(_narrowed(take, source, position))
+            takes.append(_narrowed(take, source, position, deleted))
             risks += _added(take, source, position)
     risks += _left_over(takes, position)
     begun = [n for n in new if n not in {t.name for t in takes}] if not blockers else []
@@ -85,13 +118,17 @@ def _ordered(takes: Iterable[Take]) -> tuple[Take, ...]:
     return tuple(sorted(takes, key=lambda take: take.name))
 
 
-def _narrowed(take: Take, source: Source | None, position: QueryPosition) -> Take:
+def _narrowed(
+    take: Take, source: Source | None, position: QueryPosition, deleted: frozenset[str]
+) -> Take:
     """Return it with the topics that the new source still reads, where it leaves out some.
 
     Spark takes partitions that it no longer reads for lost data.
     """
     old = _old_topics(take, position)
-    reads = {t for t in old if source is None or not _is_told(source) or reads_topic(source, t)}
+    if source is None or not (source.topics or source.pattern):
+        return take
+    reads = {t for t in old if reads_topic(source, t)} - deleted
     return replace(take, topics=tuple(sorted(reads))) if reads and old - reads else take
 
 
@@ -154,10 +191,6 @@ def reads_topic(source: Source, topic: str) -> bool:
     compiled = java_pattern(source.pattern)
     # What a pattern matches that only Java understands isn't known: the topic stays.
     return compiled is None or compiled.search(topic) is not None
-
-
-def _is_told(source: Source) -> bool:
-    return bool(source.topics or source.pattern)
 
 
 def _topics(source: Source | None) -> tuple[str, ...] | None:
