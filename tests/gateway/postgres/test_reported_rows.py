@@ -6,6 +6,7 @@ import pytest
 
 from headgate.gateway.adapters import tables
 from headgate.gateway.adapters.run_context import RunContext
+from headgate.gateway.postgres import replace_rows
 from headgate.model.registered_pipelines import Registry
 from headgate.model.tables import RowCounts, TableChange
 from headgate.reprocess.run_report import counts_of
@@ -26,6 +27,6 @@ def test_replaced_rows_of_a_table_are_reported(monkeypatch, tmp_path, counts, re
     change = TableChange.__new__(TableChange)
     object.__setattr__(change, "connection", "db")
     monkeypatch.setattr(tables, "connected", lambda *_: nullcontext())
-    monkeypatch.setattr(tables.replace_rows, "replace_rows", lambda *_: counts)
+    monkeypatch.setattr(replace_rows, "replace_rows", lambda *_: counts)
     assert tables.TableAdapter(context).replace_rows(change) == counts
     assert [counts_of(document["facts"]) for document in kept] == reported
