@@ -13,10 +13,11 @@ pytestmark = pytest.mark.slow
 HUNG = """
 import sys, threading
 from headgate.worker import main
-main._GRACE_SECONDS, main._CLOSE_SECONDS = 0.5, 0.5
 def waits_for_ever():
     threading.Event().wait()
 if sys.argv.pop(1) == "hung":
+    # Only here: on a busy machine threads that end in order may take longer.
+    main._GRACE_SECONDS, main._CLOSE_SECONDS = 0.5, 0.5
     threading.Thread(target=waits_for_ever).start()
 sys.exit(main.main(sys.argv[1:]))
 """
@@ -38,7 +39,7 @@ def test_a_worker_ends_when_asked(tmp_path, how, said):
             assert worker.poll() is None and time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(30) == 0
+        assert worker.wait(60) == 0
     finally:
         worker.kill()
         worker.wait()
