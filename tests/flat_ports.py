@@ -5,3 +5,7 @@ class FlatPorts:
     kafka = schemas = processes = checkpoints = state = sinks = property(lambda self: self)
     remote_checkpoints = evidence = folders = records = property(lambda self: self)
     spark_jobs = dead_letters = schedules = tables = property(lambda self: self)
+
+    def has_cluster(self):
+        """Most worlds have a cluster."""
+        return True
