@@ -41,7 +41,7 @@ def rule_popover(context: Context, code: str, *, pipeline: str | None, key: str)
         if page := rule_link(code, context.registry.rules_url):
             st.html(markup.facts([("Documentation", markup.Link(page))]))
         st.html(markup.section("Accept this finding in headgate.toml"))
-        st.code(_acceptance(code, pipeline), language="toml")
+        st.code(_acceptance(code, pipeline), language=None)
 
 
 def title(rule: NamedRule) -> str:

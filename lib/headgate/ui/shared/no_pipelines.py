@@ -26,7 +26,8 @@ def no_pipelines(context: Context, *more: str) -> None:
     st.html(markup.empty(*_words(context), *more))
     _, middle, _ = st.columns([1, 1.6, 1])
     with middle:
-        st.code(EXAMPLE, language="toml")
+        # The colours that Streamlit gives to TOML have too little contrast.
+        st.code(EXAMPLE, language=None)
 
 
 def _words(context: Context) -> tuple[str, ...]:
