@@ -102,7 +102,9 @@ def test_an_application_that_ends_or_never_comes_is_not_proven(raising_lab, monk
     with pytest.raises(StepError, match=r"q was not ready after 8 s \(group nobody has no"):
         step.apply(here.applier(), {})
     (here.folder / "running").unlink()
-    with pytest.raises(StepError, match=r"q ended \(group nobody has no members\)\. See the log of q"):
+    with pytest.raises(
+        StepError, match=r"q ended \(group nobody has no members\)\. See the log of q"
+    ):
         step.apply(here.applier(), {})
 
 
