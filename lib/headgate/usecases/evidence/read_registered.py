@@ -36,16 +36,19 @@ def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
     raises the errors of `read_version`, too.
     """
     evidence = [*([pipeline.checkpoint] if pipeline.checkpoint else []), *pipeline.evidence]
-    evidence += _told(context, pipeline)
+    folder, parts = _told(context, pipeline)
+    evidence += [folder.below(name).name for name in parts[:1] if folder]
     if not evidence:
         return None
-    version = _of_query(context, pipeline, evidence)
+    found = gather(evidence, context=context)
+    if folder is not None:
+        _add_plan(found, folder, parts[1:_MOST_PARTS])
+    version = _of_query(pipeline, found)
     return None if pipeline.checkpoint and _is_young(version) else version
 
 
-def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Version:
+def _of_query(pipeline: Pipeline, found: Gathered) -> Version:
     """Read the query that `query` names, else the only one, else the one of the same name."""
-    found = gather(evidence, context=context)
     try:
         return chosen_version(found, None)
     except QueryChoiceError as error:
@@ -60,41 +63,43 @@ def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Vers
         raise QueryChoiceError(f"{first}. {how}", last.listed) from error
 
 
-def _told(context: Context, pipeline: Pipeline) -> list[str]:
-    """Return the newest part of the query's watch, which says what no checkpoint does.
+def _told(context: Context, pipeline: Pipeline) -> tuple[FileLocation | None, list[str]]:
+    """Return the watch's folder, and the query's parts in it: the newest first, as it says most.
 
     Registered evidence is somebody's choice and stays alone. A topic is not read for this.
     """
     if not pipeline.watch or pipeline.evidence or pipeline.watch.startswith(TOPIC):
-        return []
+        return None, []
     query = _watched(context, pipeline)
     folder = find(pipeline.watch, context.registry.file_systems) if query else None
     if not query or folder is None or not folder.is_folder:
-        return []
-    parts = newest_parts(folder, query)
-    return [folder.below(name).name for name in (*parts[:1], *_same_with_plan(folder, parts))]
+        return None, []
+    return folder, newest_parts(folder, query)
 
 
-def _same_with_plan(folder: FileLocation, parts: Sequence[str]) -> tuple[str, ...]:
-    """Return the part of an earlier run of the same query that has a plan, if the newest has none.
+def _add_plan(found: Gathered, folder: FileLocation, earlier: Sequence[str]) -> None:
+    """Add the part of an earlier run of the same query that has a plan, if the newest has none.
 
     A run that has had no records yet has no batch and so no physical plan. Its logical plan shows
     whether it runs the same query as a run before it.
     """
-    known = None
-    for part in parts[:_MOST_PARTS]:
+    newest = next((p.value for p in found.pieces if p.kind is EvidenceKind.WATCH), None)
+    if not earlier or newest is None or _has_plan(newest):
+        return
+    known = _of_logical_plan(newest)
+    for part in earlier:
         watched = read_watch_files(folder, [part])
-        has_plan = any(run.plans for run in watched.log.runs)
-        if known is None and has_plan:
-            return ()
-        told = _of_logical_plan(watched)
-        if known is None:
-            known = told
-        elif told != known:
-            return ()
-        elif has_plan:
-            return (part,)
-    return ()
+        if _of_logical_plan(watched) != known:
+            return
+        if _has_plan(watched):
+            path, log = folder.below(part).name, watched.log
+            watched = replace(watched, log=replace(log, path=path))
+            found.pieces.append(Piece(EvidenceKind.WATCH, path, watched, log.warnings))
+            return
+
+
+def _has_plan(watched: Watched) -> bool:
+    return any(run.plans for run in watched.log.runs)
 
 
 def _of_logical_plan(watched: Watched) -> str:
