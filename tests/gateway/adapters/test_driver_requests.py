@@ -25,7 +25,7 @@ class Drivers:
         self._folder, self._answers = folder, answers
 
     def life(self, _pipeline: Pipeline) -> Life:
-        """Return the run, which goes on."""
+        """Return the run, which continues."""
         now = datetime.fromtimestamp(time.time(), UTC).isoformat()
         found = Life(query_id="q", run_id="r", told_at=now)
         sent = [p.stem for p in self._folder.rglob("*.json")]

@@ -1,4 +1,4 @@
-"""Which topics a source takes over: those that it still reads, and that still exist."""
+"""Which topics a source continues: those that it still reads, and that still exist."""
 
 from types import SimpleNamespace
 

@@ -148,7 +148,7 @@ def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) 
 def records_again(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> dict[str, Any]:
-    """Return how many records are read again, from where: each log's begin to the position."""
+    """Return how many records are reprocessed, from where: each log's begin to the position."""
     counts = dict.fromkeys(sorted(topics), 0)
     to_read = dict.fromkeys(sorted(topics), 0)
     for name, topic in topics.items():
