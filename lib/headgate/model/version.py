@@ -131,6 +131,11 @@ class Source:
     log_places: tuple[int, ...] | None = ()
     node: str | None = None
 
+    @property
+    def plain_options(self) -> dict[str, str]:
+        """The options with keys in lower case: Spark ignores their case."""
+        return {key.lower(): value for key, value in self.options.items()}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sink:

@@ -102,8 +102,7 @@ def _not_rewritten(request: PlanRequest, member: Member) -> Iterator[str]:
 def _is_from_earliest(source: Source) -> bool:
     if source.format not in (None, "kafka"):
         return True
-    options = {k.lower(): v for k, v in source.options.items()}
-    return options.get("startingoffsets") == "earliest"
+    return source.plain_options.get("startingoffsets") == "earliest"
 
 
 def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) -> Move:

@@ -44,7 +44,7 @@ def kafka_sources(version: Version | None) -> list[Source]:
 
 def start_of(source: Source) -> Start | None:
     """Return where the source starts; None where the evidence does not hold its options."""
-    options = _options(source)
+    options = source.plain_options
     if {"startingtimestamp", "startingoffsetsbytimestamp"} & options.keys():
         return Start.CHOSEN
     given = options.get("startingoffsets")
@@ -106,7 +106,7 @@ def _least(offsets: list[int | None]) -> int | None:
 def _of_source(inspector: Inspector, source: Source, topic: Topic) -> dict[int, int | None]:
     if start_of(source) is not Start.CHOSEN:
         return {part.number: part.begin for part in topic.partitions}
-    options = _options(source)
+    options = source.plain_options
     if (at := options.get("startingtimestamp")) is not None:
         times = {part.number: _number(at) for part in topic.partitions}
     elif (by_time := options.get("startingoffsetsbytimestamp")) is not None:
@@ -157,10 +157,6 @@ def _number(value: object) -> int | None:
         return int(str(value).strip())
     except ValueError:
         return None
-
-
-def _options(source: Source) -> dict[str, str]:
-    return {key.lower(): value for key, value in source.options.items()}
 
 
 def _may_read(source: Source, topic: str) -> bool:

@@ -172,7 +172,7 @@ def _output_mode(version: Version) -> str:
 def _at_most(request: PlanRequest, version: Version, rate: int | None) -> int:
     if (given := at_least(request.options, "max-records", 1, None)) is not None:
         return given
-    options = [{k.lower(): v for k, v in s.options.items()} for s in version.sources or ()]
+    options = [s.plain_options for s in version.sources or ()]
     own = [o["maxoffsetspertrigger"] for o in options if "maxoffsetspertrigger" in o]
     found = [int(text) for text in own if text.isascii() and text.isdecimal() and int(text)]
     return min([*found, *([rate * _RATE_SECONDS] if rate else [])], default=_AT_MOST)
