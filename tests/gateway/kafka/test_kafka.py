@@ -1,4 +1,5 @@
 import time
+from concurrent.futures import Future
 from contextlib import suppress
 
 import pytest
@@ -17,7 +18,8 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def kafka(broker):
-    return Kafka(broker)
+    # A busy machine may need more than the seconds that a person waits.
+    return Kafka(broker, timeout=60)
 
 
 def test_a_topic_with_its_offsets_and_settings(kafka, topic, produce):
@@ -122,6 +124,13 @@ def test_a_topic_deleted_in_between_costs_one_warning(kafka, kafka_admin, topic,
     assert found[gone].records is None
     assert found[stays].records == 1
     assert len([w for w in warnings.sentences() if f"Offsets of {gone}" in w]) == 1
+
+
+def test_settings_that_came_too_late_are_a_warning():
+    warnings = kafka_topics.Warnings()
+    found = kafka_topics.broker_settings({"broker 1": Future()}, Deadline(0), warnings)
+    assert (found, warnings.silent) == ({}, True)
+    assert warnings.sentences()[0].startswith("Settings of broker 1 could not be read: ")
 
 
 def test_offsets_for_partitions_and_times(kafka, topic, produce):

@@ -74,7 +74,7 @@ def shop(broker, topic, produce, unique, tmp_path):
 
 
 def test_the_broker_tells_for_how_long_offsets_are_kept(broker):
-    with Kafka(broker) as kafka:
+    with Kafka(broker, timeout=60) as kafka:
         kept = kafka.snapshot().broker_settings["offsets.retention.minutes"]
     # Kafka's default, which the test's broker does not change.
     assert kept == "10080"

@@ -96,8 +96,11 @@ class Kafka:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         deadline, warnings = self.deadline(), Warnings()
         metadata = self._metadata(deadline)
+        # Asked first: the topics of a large cluster may leave no time.
+        asked = kafka_topics.ask_broker_settings(self.admin, metadata.brokers, deadline)
         topics = kafka_topics.read_topics(self.admin, metadata.topics, deadline, warnings)
         groups = self._groups(deadline, warnings)
+        settings = kafka_topics.broker_settings(asked, deadline, warnings)
         if warnings.silent and not _any_offset(topics):
             self.admin.poll(0)
             raise unreachable(self.bootstrap, self._hint)
@@ -108,7 +111,7 @@ class Kafka:
             topics=self._sized(topics, warnings),
             groups=groups,
             warnings=warnings.sentences(),
-            broker_settings=kafka_topics.broker_settings(self.admin, metadata.brokers, deadline),
+            broker_settings=settings,
         )
 
     def partitions(self) -> dict[str, frozenset[int]]:

@@ -204,18 +204,29 @@ def _ask_configs(admin: AdminClient, names: Iterable[str], deadline: Deadline) -
     return {resource.name: f for resource, f in futures.items()}
 
 
-def broker_settings(
+def ask_broker_settings(
     admin: AdminClient, brokers: Iterable[int], deadline: Deadline
-) -> dict[str, str]:
-    """Return what one of the brokers says of `OF_BROKERS`; empty where it may not be asked.
+) -> dict[str, Future[Any]]:
+    """Ask one of the brokers for its settings.
 
-    Brokers of one cluster agree on these, as far as anybody keeps them in order.
+    Brokers of one cluster agree on `OF_BROKERS`, as far as anybody keeps them in order.
     """
     first = [ConfigResource(ConfigResource.Type.BROKER, str(n)) for n in sorted(brokers)[:1]]
     if not first:
         return {}
     futures = admin.describe_configs(first, request_timeout=deadline.left)
-    found, _ = gather({r.name: f for r, f in futures.items()}, deadline)
+    return {f"broker {r.name}": f for r, f in futures.items()}
+
+
+def broker_settings(
+    asked: Mapping[str, Future[Any]], deadline: Deadline, warnings: Warnings
+) -> dict[str, str]:
+    """Return what the broker says of `OF_BROKERS`; empty if this login may not read it.
+
+    A broker that did not answer in time is a warning: asked later, it may answer.
+    """
+    found, failed = gather(asked, deadline)
+    warnings.failed("Settings", {k: e for k, e in failed.items() if e.code() in SILENT})
     said = {k: _word(c, k) for c in found.values() for k in OF_BROKERS}
     return {k: v for k, v in said.items() if v is not None}
 
