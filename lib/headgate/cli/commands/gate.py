@@ -59,7 +59,7 @@ def _files(
 @click.option(
     "--timeout",
     type=click.FloatRange(5),
-    default=120.0,
+    default=300.0,
     show_default=True,
     help="Timeout in seconds: for Spark of each twin run, for Kafka Streams of each start of an "
     "application.",

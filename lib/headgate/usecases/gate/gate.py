@@ -87,7 +87,7 @@ class GateOptions:
     """
 
     twin: TwinChoice = TwinChoice.AUTO
-    seconds: float = 120.0
+    seconds: float = 300.0
     base_jars: Path | None = None
 
 

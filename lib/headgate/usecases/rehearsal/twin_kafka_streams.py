@@ -88,7 +88,7 @@ class StreamsTwinOptions:
 
     rows: int = 674
     seed: int = 7
-    seconds: float = 120.0
+    seconds: float = 300.0
     serdes: Mapping[str, str] = field(default_factory=dict)
     samples: Sequence[Path] = ()
     scratch: Path | None = None

@@ -57,7 +57,7 @@ class TwinOptions:
 
     rows: int = USUAL_ROWS
     seed: int = 7
-    seconds: float = 120.0
+    seconds: float = 300.0
     query: str | None = None
     conf: Mapping[str, str] | None = None
     scratch: Path | None = None
