@@ -198,8 +198,9 @@ def exports(context: Context, landscape: Landscape, level: Level, expression: st
         if form == "openlineage":
             return export_lineage(context, [p.name for p in shown.pipelines])
         if form in ("svg", "png"):
-            sketch = sketch_landscape(shown, level, unused=shown is not landscape,
-                                      opened=opened_pipelines())  # fmt: skip
+            everything = bool(st.session_state.get(LandscapeKey.UNUSED))
+            sketch = sketch_landscape(shown, level, opened=opened_pipelines(),
+                                      unused=everything or shown is not landscape)  # fmt: skip
             return draw(placed(sketch, Lens(collapsed=collapsed())), form, notes=live_notes(shown),
                         theme=theme())  # fmt: skip
         return export_landscape(shown, form, level=level)
