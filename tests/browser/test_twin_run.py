@@ -48,7 +48,7 @@ def test_the_counterexample_is_shown_with_its_node(own_console, visit, shoot):
     page.get_by_text("stored by the new version").first.wait_for(state="attached")
     # The node is selected by itself if nothing else is.
     page.wait_for_url("**node=aggregate**")
-    assert page.get_by_role("button", name="Select node in graph").is_visible()
+    page.get_by_role("button", name="Select node in graph").wait_for()
     page.get_by_text("Counterexample").first.scroll_into_view_if_needed()
     shoot(page, "twin-light")
     page.emulate_media(color_scheme="dark")

@@ -125,14 +125,8 @@ def _dot(graph: ExportGraph) -> str:
     return dot(graph)
 
 
-def _graphml(graph: ExportGraph) -> str:
-    pass
-
-    return graphml(graph)
-
-
 _GRAPHS: Mapping[str, Callable[[ExportGraph], str]] = {
     "mermaid": _mermaid,
     "dot": _dot,
-    "graphml": _graphml,
+    "graphml": graphml,
 }
