@@ -14,7 +14,7 @@ from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
-from headgate.ui.reprocess import offsets_table
+from headgate.ui.reprocess import offsets_table, scenario_form
 from headgate.ui.reprocess.option_words import on_card
 from headgate.ui.reprocess.scenario_form import choice_key
 from headgate.ui.shared.keys import ReprocessKey
@@ -215,3 +215,16 @@ def test_restore_points_are_listed_where_one_can_be_chosen(open_page, seeded):
     assert list(shown["Batch"]) == [str(point.batch)]
     at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
     assert not [e for e in at.expander if "restore point" in e.label]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("orders  clicks:0,2 ", ["orders", "clicks:0,2"]),
+        ('"order id" city', ["order id", "city"]),
+        ('city "order  id"', ["city", "order  id"]),
+        ('"', []),
+    ],
+)
+def test_a_value_with_a_space_is_quoted(text, values):
+    assert scenario_form._values(text) == values

@@ -18,7 +18,7 @@ _SCENARIO = re.compile(
     r"(?: with --([a-z][a-z-]*[a-z]))?(?![\w-])"
 )
 _REPEATED = re.compile(r"; can be repeated(?=\.)| Can be repeated\.")
-_SEPARATED = "Separate several values with spaces."
+_SEPARATED = "Separate several values with spaces. Put a value with a space in double quotes."
 # By the form of a value on the command line.
 _EXAMPLES = {
     "TIME": "2026-11-21T10:00:00Z",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -118,12 +119,17 @@ def _answered(option: Option, value: Any) -> dict[str, Any]:
         return {}
     match option.kind:
         case Kind.MANY:
-            # A blank separates here; on the command line the option is given again.
-            return {option.name: str(value).split()}
+            return {option.name: _values(str(value))}
         case Kind.FILE:
             rows = value.getvalue().decode("utf-8-sig", errors="replace").splitlines()
             return {option.rows_of or option.name: rows}
     return {option.name: value}
+
+
+def _values(text: str) -> list[str]:
+    """A space separates here, unless it is quoted; on the command line the option is repeated."""
+    rows = csv.reader([text.strip()], delimiter=" ", skipinitialspace=True)
+    return [value for row in rows for value in row if value]
 
 
 def choice_key(scenario: str, word: str) -> str:
