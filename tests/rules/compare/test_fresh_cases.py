@@ -46,7 +46,6 @@ KNOWN = {
     "does is asked: unknown.",
     "playgrounds_day_by_dayname": "Spark resumed: dayname() is date_format(E). Whether the "
     "functions return the same is asked: unknown.",
-    "radio_lateral_subquery": "Spark resumed. Two forms of one plan differ by outer(): unknown.",
     "robots_progress_tracked_later": "Spark resumed. Only an option of a sink differs, so Kafka "
     "and the checkpoint are asked for: unknown.",
     "customs_starting_timestamp": "Spark resumed with a new limit, which has an effect. The first "
@@ -55,7 +54,6 @@ KNOWN = {
     "it isn't null. first() is taken for the same function with another option: resumes.",
     "fish_second_time_format": "Spark resumed: rows without a time had been left out before the "
     "deduplication. Whether rows with a null key were read is asked: unknown.",
-    "fish_watermark_in_sql": "Spark resumed. Two forms of one plan differ by WATERMARK: unknown.",
     "satellites_time_by_timestamp_add": "Spark resumed: seconds are added as a number or by "
     "timestampadd(). Whether the time is the same is asked: unknown.",
     "theatre_halls_sorted": "Spark read all files again, and a deduplication within the watermark "
@@ -75,8 +73,6 @@ KNOWN = {
     "marina_xml_source": "Spark resumed: the source reads what from_xml() read: unknown.",
     "permits_quarter_by_format": "Spark resumed: year and quarter are written in one pattern. Of "
     "years beyond 9999 they are not: unknown.",
-    "vaccines_stack_to_unpivot": "Spark resumed: the evidence doesn't show where the event time "
-    "of unpivot() comes from: unknown.",
     "vets_values_table": "Spark resumed: VALUES hold what CASE had said: unknown.",
     "mails_domain_by_regex": "Spark was wrong: of a text without @ only one gives the whole. It is "
     "asked: unknown.",

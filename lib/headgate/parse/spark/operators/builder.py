@@ -14,6 +14,7 @@ class Below:
     """What comes up from an input: its relation and what still waits for its operator.
 
     `calls` are those of the partial aggregation: the final one does not print their filters.
+    `restored` is above a StateStoreRestore: the aggregation ends only above its StateStoreSave.
     """
 
     relation: int
@@ -21,6 +22,7 @@ class Below:
     state: StateInfo | None = None
     partial: bool = False
     session: bool = False
+    restored: bool = False
     calls: tuple[str, ...] = ()
 
 

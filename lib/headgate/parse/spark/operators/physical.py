@@ -101,6 +101,8 @@ def _filtered(functions: tuple[str, ...], partial: tuple[str, ...]) -> tuple[str
 def _is_final(functions: tuple[str, ...], below: Below) -> bool:
     if functions:
         return not any(_PREFIX.match(f) for f in functions)
+    if below.restored:
+        return below.state is not None
     return below.state is not None or (below.partial and below.exchange is not None)
 
 
@@ -129,6 +131,19 @@ def _guessed(keys: list[str], calls: tuple[str, ...], outputs: list[str]) -> tup
         text = output if new.id in ids else made.get(output)
         columns.append(Column(new.id, new.name, text))
     return tuple(columns)
+
+
+def state_restore(_node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`StateStoreRestore [k#1], state info [...], 2`: the aggregation below it is not the last.
+
+    Without functions (SELECT DISTINCT) its text is that of a last one, as in a batch.
+    """
+    below = inputs[0]
+    made = builder.relations[below.relation]
+    if made.kind == "aggregate" and not made.functions and below.exchange is None:
+        below = Below(made.inputs[0], exchange=made.exchanges[0], partial=True)
+    below.restored = True
+    return below
 
 
 def state_save(node: PlanNode, inputs: list[Below], _builder: Builder) -> Below:
@@ -322,6 +337,7 @@ LOWERINGS: dict[str, Lowering] = {
     "StreamingGlobalLimit": limit,
     "GlobalLimit": static_limit,
     **dict.fromkeys(("HashAggregate", "SortAggregate", "ObjectHashAggregate"), aggregate),
+    **dict.fromkeys(("StateStoreRestore", "StateStoreRestoreExec"), state_restore),
     **dict.fromkeys(("StateStoreSave", "SessionWindowStateStoreSave"), state_save),
     **dict.fromkeys(("StreamingDeduplicate", "StreamingDeduplicateWithinWatermark"), deduplicate),
     **dict.fromkeys(

@@ -180,6 +180,10 @@ def _expand(relation: Relation, state: Resolving) -> Facts:
     return Facts(functions=tuple(rows))
 
 
+# More rows are spelled out by hand in no query that anybody writes.
+_ROWS_OF_STACK = frozenset(map(str, range(1, 100)))
+
+
 def _generate(relation: Relation, state: Resolving) -> Facts:
     """Each column that a generator makes is the call; of several, the one at its place in it."""
     written = _RESULT.sub(")", relation.condition or "")
@@ -191,13 +195,26 @@ def _generate(relation: Relation, state: Resolving) -> Facts:
     for place, made in enumerate(new):
         if made.id is None:
             continue
-        if len(fields) == len(new):
+        if stacked := _stacked(call, place, len(new)):
+            state.terms[made.id] = stacked
+        elif len(fields) == len(new):
             state.terms[made.id] = term("field", fields[place], (element,))
         elif len(new) > 1:
             state.terms[made.id] = _generated(call, element, place, len(new))
         else:
             state.terms[made.id] = element if call.name.lower() == "explode" else call
     return Facts(functions=(call,))
+
+
+def _stacked(call: Term, place: int, number: int) -> Term | None:
+    """Return a column of `stack(n, ...)` as that of an `Expand` with the same rows (UNPIVOT)."""
+    if call.name.lower() != "stack" or not call.args or call.args[0].text not in _ROWS_OF_STACK:
+        return None
+    values = call.args[1:]
+    rows = int(call.args[0].text)
+    if len(values) != rows * number:
+        return None
+    return values[place] if rows == 1 else term("call", "expand", values[place::number])
 
 
 def _inlined(call: Term, state: Resolving) -> tuple[str, ...]:

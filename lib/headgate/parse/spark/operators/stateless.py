@@ -20,6 +20,8 @@ _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OF_THIS_JVM = re.compile(r"(?:\$\$Lambda\S*|@[0-9a-f]+)$")
 _LAMBDA = re.compile(r"\$\$Lambda\$\d+/0x[0-9a-f]+@[0-9a-f]+")
 _ONE_ROW = "OneRowRelation"
+# TimeWindow's own name for the column that it adds; another name is given above it.
+_WINDOW = "window"
 _OUTER = re.compile(r"\bouter\(([^()]*)\)")
 
 
@@ -41,6 +43,7 @@ def expand(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Expand [[a, b], [c, d]], [x#1, y#2]`: a row for each projection.
 
     That of sliding windows is no operator that anybody wrote: a projection to the first window.
+    A plan's JSON may leave the projections out; then a new column `window` shows it.
     `functions` holds the projections without the columns that are the same in all of them, `keys`
     the names of those that are not.
     """
@@ -53,8 +56,10 @@ def expand(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     ) or tuple(names)
     differs = [at for at in range(len(first)) if len({r[at] for r in rows if at < len(r)}) > 1]
     told = tuple(f"[{', '.join(r[at] for at in differs if at < len(r))}]" for r in rows)
-    if any("precisetimestampconversion(" in first[at] for at in differs):
-        made = over(node, "project", inputs, builder)
+    made = over(node, "project", inputs, builder)
+    known = {c.id for c in made.outputs}
+    untold = not rows and [n.name for n in names if n.id not in known] == [_WINDOW]
+    if untold or any("precisetimestampconversion(" in first[at] for at in differs):
         return builder.add(replace(made, outputs=outputs, extra={"expand": "true"}))
     made = over(node, "expand", inputs, builder)
     named_ = tuple(f"{names[at].name}#{names[at].id}" for at in differs if at < len(names))
@@ -80,8 +85,8 @@ def generate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`LateralJoin lateral-subquery#1 [d#2], Inner` over a table function alone is a generator.
 
-    The subquery comes first; a projection in it names columns, as `explode(a) AS t(c)` does. Any
-    other one makes a join.
+    The subquery comes first; a projection in it names columns, as `explode(a) AS t(c)` does. One
+    of expressions alone is a projection (`OptimizeOneRowRelationSubquery`). Any other is a join.
     """
     *under, left = inputs
     inner = builder.relations[under[0].relation] if under else None
@@ -90,20 +95,23 @@ def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
         named.append(inner)
         inner = builder.relations[inner.inputs[0]]
     alone = inner is not None and [builder.relations[i].name for i in inner.inputs] == [_ONE_ROW]
-    if inner is None or inner.kind != "generate" or not alone:
+    made = over(node, "generate", [left], builder)
+    if inner is not None and inner.name == _ONE_ROW and named:
+        joined = left
+    elif inner is not None and inner.kind == "generate" and alone:
+        call = _OUTER.sub(r"\1", inner.condition or "")
+        joined = builder.add(
+            replace(
+                made,
+                outputs=(*made.outputs, *inner.outputs),
+                condition=call,
+                keys=inner.keys,
+                extra=inner.extra,
+            )
+        )
+    else:
         made = over(node, "join", [left, *under], builder)
         return builder.add(replace(made, join_type=split(node.detail)[-1]))
-    made = over(node, "generate", [left], builder)
-    call = _OUTER.sub(r"\1", inner.condition or "")
-    joined = builder.add(
-        replace(
-            made,
-            outputs=(*made.outputs, *inner.outputs),
-            condition=call,
-            keys=inner.keys,
-            extra=inner.extra,
-        )
-    )
     for project in reversed(named):
         columns = [replace(c, text=c.text and _OUTER.sub(r"\1", c.text)) for c in project.outputs]
         above = over(node, "project", [joined], builder, (*made.outputs, *columns))
