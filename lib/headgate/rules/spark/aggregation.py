@@ -9,7 +9,13 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffers, carried
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, WERE_NULLS, hardly_changed
+from headgate.rules.spark.facts.changed_keys import (
+    IF_KEYS_CHANGED,
+    REPLAY,
+    SAME_KEY,
+    WERE_NULLS,
+    hardly_changed,
+)
 from headgate.rules.spark.facts.expressions import is_time_window, without_names
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
@@ -25,7 +31,10 @@ _KEEP_THE_OLD = (
 
 
 @rule(
-    "AGG001", remedies=(_KEEP_THE_OLD, REPLAY), questions=(SAME_KEY, WERE_NULLS), is_of_state=True
+    "AGG001",
+    remedies=(_KEEP_THE_OLD, *IF_KEYS_CHANGED),
+    questions=(SAME_KEY, WERE_NULLS),
+    is_of_state=True,
 )
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a state row by the values of the grouping columns, in their order.

@@ -8,6 +8,7 @@ from headgate.model.version import OperatorKind
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.changed_keys import (
+    IF_KEYS_CHANGED,
     REPLAY,
     SAME_KEY,
     WERE_NULLS,
@@ -25,7 +26,7 @@ _LIST_THE_COLUMNS = "List the columns in the old order: dropDuplicates([...])."
 
 @rule(
     "DED001",
-    remedies=(_LIST_THE_COLUMNS, REPLAY),
+    remedies=(_LIST_THE_COLUMNS, *IF_KEYS_CHANGED),
     questions=(SAME_KEY, WERE_NULLS),
     is_of_state=True,
 )

@@ -8,7 +8,13 @@ from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, hardly_changed, unknown
+from headgate.rules.spark.facts.changed_keys import (
+    IF_KEYS_CHANGED,
+    SAME_KEY,
+    WERE_NULLS,
+    hardly_changed,
+    unknown,
+)
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
 
@@ -22,8 +28,8 @@ _GROUP_BY_THE_OLD = f"Group by the old columns in the old order, {_OR_REPLAY}."
 
 @rule(
     "GRP001",
-    remedies=(_GROUP_BY_THE_OLD, REPLAY),
-    questions=(SAME_KEY,),
+    remedies=(_GROUP_BY_THE_OLD, *IF_KEYS_CHANGED),
+    questions=(SAME_KEY, WERE_NULLS),
     is_of_state=True,
 )
 def group_keys(c: Comparison) -> Iterator[RuleResult]:

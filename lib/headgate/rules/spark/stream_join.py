@@ -8,14 +8,24 @@ from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, WERE_NULLS, hardly_changed
+from headgate.rules.spark.facts.changed_keys import (
+    IF_KEYS_CHANGED,
+    SAME_KEY,
+    WERE_NULLS,
+    hardly_changed,
+)
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
 _REPLAY = "Reprocess both inputs with a new checkpoint."
 
 
-@rule("JOI001", remedies=(_REPLAY, REPLAY), questions=(SAME_KEY, WERE_NULLS), is_of_state=True)
+@rule(
+    "JOI001",
+    remedies=(_REPLAY, *IF_KEYS_CHANGED),
+    questions=(SAME_KEY, WERE_NULLS),
+    is_of_state=True,
+)
 def join_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores the rows of both sides by the values of their join keys.
 

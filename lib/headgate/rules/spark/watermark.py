@@ -10,6 +10,7 @@ from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_drawn
 from headgate.rules.spark.facts.changed_keys import (
+    IF_TIMES_DIFFER,
     NO_WINDOW,
     NULLS_ONLY,
     SAME_TIME,
@@ -82,7 +83,7 @@ _HAS_THE_OLD = (
 
 @rule(
     "WMK003",
-    remedies=(_ADD_A_PLAN, _KEEP_THE_WATERMARK, _START_FROM_AN_EMPTY),
+    remedies=(_ADD_A_PLAN, _KEEP_THE_WATERMARK, _START_FROM_AN_EMPTY, IF_TIMES_DIFFER),
     questions=(_IS_THE_EVENT, _HAS_THE_OLD, SAME_TIME),
     is_of_state=True,
     is_of_time=True,
@@ -116,7 +117,7 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
         elif (how := key_change(c, (old.column,), (new.column,))) is KeyChange.REWRITTEN:
             because = "Different functions now compute the event time."
             sides = Location(old.node, new.node), old.column, new.column
-            yield unsure(*sides, because, SAME_TIME, _START_FROM_AN_EMPTY)
+            yield unsure(*sides, because, SAME_TIME)
         elif how in NULLS_ONLY:
             because = f"The event-time expression changed only for null. {NO_WINDOW}"
             yield of_nulls(Location(old.node, new.node), old.column, new.column, because)

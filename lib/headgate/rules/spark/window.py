@@ -9,6 +9,7 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.changed_keys import (
+    IF_TIMES_DIFFER,
     NO_WINDOW,
     NULLS_ONLY,
     SAME_TIME,
@@ -65,7 +66,13 @@ def session_gap(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN003", remedies=(_REMEDY,), questions=(SAME_TIME,), is_of_state=True, is_of_time=True)
+@rule(
+    "WIN003",
+    remedies=(_REMEDY, IF_TIMES_DIFFER),
+    questions=(SAME_TIME,),
+    is_of_state=True,
+    is_of_time=True,
+)
 def window_column(c: Comparison) -> Iterator[RuleResult]:
     """Stored windows use the old time column, and new rows use the new one.
 
@@ -76,7 +83,7 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
         if how is KeyChange.REWRITTEN:
             because = "Different functions now compute the window's time column."
             sides = pair.location, old.column, new.column
-            yield unsure(*sides, because, SAME_TIME, _REMEDY)
+            yield unsure(*sides, because, SAME_TIME)
         elif how in NULLS_ONLY:
             because = f"The window's time column changed only for null. {NO_WINDOW}"
             yield of_nulls(pair.location, old.column, new.column, because)

@@ -22,6 +22,20 @@ NO_WINDOW = (
     "correct. But if a row has a time in only one version, only this version counts the row."
 )
 REPLAY = "Reprocess the input with a new checkpoint."
+_IF_KEYS_DIFFER = (
+    "Rehearse the new version to compare the keys. If keys differ, reprocess the input with a new "
+    "checkpoint. If all keys are the same, accept this finding."
+)
+IF_TIMES_DIFFER = (
+    "Rehearse the new version to compare the times. If times differ, reprocess the input with a "
+    "new checkpoint. If all times are the same, accept this finding."
+)
+_IF_THERE_WERE = (
+    "If it has read such rows, reprocess the input with a new checkpoint. If not, accept this "
+    "finding."
+)
+IF_KEYS_CHANGED = (REPLAY, _IF_KEYS_DIFFER, _IF_THERE_WERE)
+_THEN = {SAME_KEY: _IF_KEYS_DIFFER, SAME_TIME: IF_TIMES_DIFFER, WERE_NULLS: _IF_THERE_WERE}
 
 
 def unknown(
@@ -117,7 +131,6 @@ def unsure(
     after: object,
     because: str,
     question: str = SAME_KEY,
-    remedy: str = REPLAY,
 ) -> RuleResult:
     """Ask what decides whether stored keys or times stay the same, where no plan tells."""
     return RuleResult(
@@ -127,6 +140,6 @@ def unsure(
         after=after,
         because=because,
         question=question,
-        remedy=remedy,
+        remedy=_THEN[question],
         scenario="from-scratch",
     )
