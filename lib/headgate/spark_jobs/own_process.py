@@ -68,6 +68,11 @@ def not_importable(module: str) -> CaptureError:
     """Return the error of a module that Python doesn't find; it names a folder that has it."""
     here = Path.cwd()
     text = f"module {module} can't be imported from {here}"
+    if is_in(here, module):
+        return CaptureError(
+            f"{text}, because Python doesn't search this folder. Set PYTHONPATH to it, or pass the "
+            "module with --py-files of spark-submit"
+        )
     folder = folder_below(module, here)
     if folder is None:
         return CaptureError(f"{text}. If its code is in another folder, set PYTHONPATH to it")
@@ -78,11 +83,14 @@ def not_importable(module: str) -> CaptureError:
 
 def folder_below(module: str, folder: Path) -> Path | None:
     """Return the first folder in `folder`, by name, from which Python would import the module."""
-    path = module.replace(".", "/")
-    for below in sorted(folder.glob("[!.]*/")) if path else ():
-        if (below / f"{path}.py").is_file() or any((below / path).glob("*.py")):
-            return below
-    return None
+    below = sorted(folder.glob("[!.]*/"))
+    return next((place for place in below if is_in(place, module)), None)
+
+
+def is_in(folder: Path, module: str) -> bool:
+    """Say whether Python would import the module from this folder."""
+    path = folder / module.replace(".", "/")
+    return bool(module) and (path.with_suffix(".py").is_file() or any(path.glob("*.py")))
 
 
 def forget_modules() -> None:
