@@ -100,6 +100,12 @@ CASES = {
         X,
         version(aggregate(keys=("collate(s0.k, UTF8_BINARY)",))),
     ),
+    "STA006": (
+        version(aggregate(), output_mode="complete"),
+        version(aggregate(key=(Field("k", "string", False),)), output_mode="complete"),
+        U,
+        version(aggregate(), output_mode="complete"),
+    ),
     "AGG001": (
         version(aggregate(keys=("s0.k", "s0.d"), key=(K, K))),
         version(aggregate(keys=("s0.d", "s0.k"), key=(K, K))),

@@ -95,6 +95,7 @@ RULES: tuple[Rule, ...] = (
     stateful_operators.limit_changed,
     state_schema.key_schema,
     state_schema.value_schema,
+    state_schema.stored_nulls,
     collation.collation_of_key,
     state_schema.schema_not_known,
     state_schema.schema_check_switched_off,

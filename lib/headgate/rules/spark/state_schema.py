@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.model.state_schema import Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.topology import Node, Topology
-from headgate.model.version import StatefulOperator, Version
+from headgate.model.version import OperatorKind, StatefulOperator, Version
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.core.upstream import is_stateless, meaning, visible
+from headgate.rules.core.upstream import STATEFUL, is_stateless, meaning, visible
+from headgate.rules.spark.facts.event_time import AGGREGATES, output_mode
 from headgate.rules.spark.facts.expressions import is_time_window
 from headgate.rules.spark.facts.pinned_settings import ANSI, effective
-from headgate.rules.spark.facts.state_schema_check import Fit, fit, only_wider_integers
+from headgate.rules.spark.facts.state_schema_check import (
+    Fit,
+    fit,
+    now_not_null,
+    only_wider_integers,
+)
 from headgate.rules.spark.facts.state_stores import (
     KEY,
     VALUE,
@@ -27,6 +33,7 @@ from headgate.rules.spark.facts.state_stores import (
 )
 
 _BY_BYTES = frozenset({"utf8_binary", "unicode"})
+_NOT_NULL = re.compile(r"^isnotnull\((?:\w+\.)?(?P<name>\w+)\)$")
 _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w+)$", re.IGNORECASE)
 
 
@@ -248,6 +255,96 @@ def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
                     yield _unreadable(pair, store, part)
                 elif how is Fit.NUMBER or how is Fit.TYPE:
                     yield _garbage(pair, store, part)
+
+
+_KEEP_IT_NULLABLE = (
+    "If it has stored nulls, keep these columns nullable before the operator, or reprocess the "
+    "input with a new checkpoint. If it hasn't, accept this finding."
+)
+_WERE_NULLS_STORED = "Has the old version stored null in {fields}?"
+
+
+@rule("STA006", remedies=(_KEEP_IT_NULLABLE,), questions=(_WERE_NULLS_STORED,))
+def stored_nulls(c: Comparison) -> Iterator[RuleResult]:
+    """Spark's schema check lets a nullable stored field become not null, and doesn't look at
+    filters. But Spark's generated code doesn't check such a field for null.
+
+    If Spark reads a stored null from a text, binary or nested field, the batch fails with
+    NullPointerException. A join reads stored rows when they match or expire. An aggregation reads
+    stored keys when a group expires, and in complete mode in each batch.
+    """
+    for pair in c.operators:
+        for store in store_pairs(pair) if _reads_back(c, pair) else ():
+            part = VALUE if pair.kind is OperatorKind.STREAM_JOIN else KEY
+            stored, planned = store.stored(part), store.planned(part)
+            fields = now_not_null(stored, planned, _newly_filtered(c, pair))
+            names = [f.name for f in fields if not _is_harmless(f, pair.after)]
+            if names and not fit(stored, planned).refused:
+                yield _ask_for_nulls(pair, store, names)
+
+
+def _reads_back(c: Comparison, pair: OperatorPair) -> bool:
+    """Whether what is stored comes out again; groups of update mode only do with new rows."""
+    if pair.kind is OperatorKind.STREAM_JOIN:
+        return True
+    is_update = (output_mode(c.after) or "").lower() == "update"
+    return pair.kind in AGGREGATES and not is_update
+
+
+def _newly_filtered(c: Comparison, pair: OperatorPair) -> frozenset[str]:
+    """Return the columns whose nulls only the new version filters out before a join.
+
+    The keys of an aggregation stay nullable above a filter [run: Spark 4.2.0].
+    """
+    if pair.kind is not OperatorKind.STREAM_JOIN or not pair.location:
+        return frozenset()
+    old = _filtered_for_null(c.before.topology, pair.location.before)
+    return _filtered_for_null(c.after.topology, pair.location.after) - old
+
+
+def _filtered_for_null(topology: Topology, operator: str | None) -> frozenset[str]:
+    nodes, below = {n.id: n for n in topology.nodes}, defaultdict(list)
+    for edge in topology.edges:
+        below[edge.target].append(nodes[edge.source])
+    found, todo = set(), [*below[operator]]
+    while todo:
+        node = todo.pop()
+        if node.operator in STATEFUL:
+            continue
+        conditions = node.details.get("conditions", ()) if node.operator == "filter" else ()
+        found |= {m["name"] for text in conditions if (m := _NOT_NULL.match(text))}
+        todo += below[node.id]
+    return frozenset(found)
+
+
+def _is_harmless(field: Field, after: StatefulOperator | None) -> bool:
+    """Whether a null in the field breaks nothing: a window is never null, and a row whose join key
+    is null never matches. In a number or time, generated code reads null as zero.
+    """
+    is_by_reference = field.type in ("string", "binary") or isinstance(field.type, dict)
+    if after is None or field.name == "window" or not is_by_reference:
+        return True
+    keys = (*(after.keys or ()), *(after.right_keys or ()))
+    name = re.compile(rf"\b{re.escape(field.name)}\b")
+    return after.kind is OperatorKind.STREAM_JOIN and any(map(name.search, keys))
+
+
+def _ask_for_nulls(pair: OperatorPair, store: StorePair, fields: list[str]) -> RuleResult:
+    names = ", ".join(fields)
+    return RuleResult(
+        outcome=Outcome.UNKNOWN,
+        location=pair.location,
+        before=f"{names}: nullable",
+        after=f"{names}: not null",
+        because=(
+            f"State store `{store.name}` may contain null in fields that are never null in the new "
+            f"version: {names}."
+        ),
+        question=_WERE_NULLS_STORED.format(fields=names),
+        rollback=Rollback.SAFE,
+        remedy=_KEEP_IT_NULLABLE,
+        scenario="from-scratch",
+    )
 
 
 def _refused(c: Comparison, part: str) -> Iterator[tuple[OperatorPair, StorePair, Fit]]:

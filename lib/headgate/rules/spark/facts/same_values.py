@@ -264,9 +264,13 @@ def _case_of(case: str) -> Write:
 def _when(args: Sequence[str]) -> str | None:
     """Read `CASE(isnull(x), y, x)` as `coalesce(x, y)`, and values with one result as a list."""
     args = _with_lists(args)
+    if len(args) == 2 and args[0] == f"isnotnull({args[1]})":
+        return args[1]
     if len(args) != 3:
         return f"case({', '.join(args)})"
     condition, value, rest = args
+    if condition == f"isnull({rest})" and value == "null":
+        return rest
     if condition == f"isnull({rest})":
         return f"coalesce({rest}, {value})"
     if condition == f"isnotnull({value})":
@@ -298,6 +302,18 @@ def _listed(condition: str) -> str:
     return f"({match['value']} IN [{', '.join(values)}])"
 
 
+def _coalesce(args: Sequence[str]) -> str | None:
+    """Leave out what was given before: `coalesce(x, x)` is x."""
+    once = list(dict.fromkeys(args))
+    return once[0] if len(once) == 1 and len(args) > 1 else f"coalesce({', '.join(once)})"
+
+
+def _concat(args: Sequence[str]) -> str | None:
+    """Leave out empty texts, which make no other text, and no null."""
+    told = [arg for arg in args if arg]
+    return told[0] if len(told) == 1 else f"concat({', '.join(told)})"
+
+
 def _concat_ws(args: Sequence[str]) -> str | None:
     """Read `concat_ws('', x)` as `coalesce(x, '')`, whose last argument is an empty text."""
     return f"coalesce({args[1]})" if len(args) == 2 and args[0] == "" else None
@@ -305,6 +321,8 @@ def _concat_ws(args: Sequence[str]) -> str | None:
 
 _WAYS: dict[str, Write] = {
     "case": _when,
+    "coalesce": _coalesce,
+    "concat": _concat,
     "concat_ws": _concat_ws,
     "date_format": _date_format,
     "date_part": _extract,

@@ -84,6 +84,18 @@ def only_wider_integers(stored: Schema, planned: Schema) -> bool:
     )
 
 
+def now_not_null(
+    stored: Schema | None, planned: Schema | None, filtered: frozenset[str]
+) -> list[Field]:
+    """Return the stored fields that may hold null, and are not null or `filtered` in the plan."""
+    if stored is None or planned is None:
+        return []
+    pairs = zip(stored.fields, planned.fields, strict=False)
+    return [
+        s for s, p in pairs if s.nullable and (p.nullable is False or {s.name, p.name} & filtered)
+    ]
+
+
 def same_word(kind: Any) -> Any:
     """Return a type's word as Spark's JSON has it; nested types and others as they are."""
     return _WORDS.get(kind, kind) if isinstance(kind, str) else kind

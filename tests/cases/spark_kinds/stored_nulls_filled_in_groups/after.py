@@ -1,0 +1,24 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "player string, match string, region string, level int, score long, event string, ts timestamp"
+
+
+def events(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/events")
+
+
+def build(spark):
+    spark.conf.set("spark.sql.codegen.wholeStage", "true")
+    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
+    board = (
+        events(spark)
+        .withColumn("hour", F.date_trunc("hour", "ts"))
+        .withColumn("is_kill", F.col("event") == "kill")
+        .groupBy(F.coalesce("player", F.lit("none")).alias("player"), "hour")
+        .agg(F.sum("score").alias("score"), F.max("level").alias("level"))
+    )
+    return board.writeStream.outputMode("complete").format("console")
