@@ -62,7 +62,7 @@ check: ## ruff, mypy, the layers, and the words
 	$(SETUP) python
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@env -u PYTHONPATH $(BIN)/mypy
 	@$(BIN)/python scripts/check_words.py
 	@$(PYTEST) -q tests/test_layering.py
 

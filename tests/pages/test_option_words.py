@@ -57,7 +57,7 @@ def test_the_help_of_a_field_says_how_to_give_several_values():
     topic = SCENARIOS["from-point"].option("topic")
     assert page_help(topic, "from-point") == (
         "Change offsets only in this topic, or only in these partitions of the topic. Separate "
-        "several values with spaces."
+        "several values with spaces. Put a value with a space in double quotes."
     )
     for name, scenario in SCENARIOS.items():
         helps = [page_help(option, name) for option in scenario.options]
