@@ -266,7 +266,7 @@ _WERE_NULLS_STORED = "Has the old version stored null in {fields}?"
 
 @rule("STA006", remedies=(_KEEP_IT_NULLABLE,), questions=(_WERE_NULLS_STORED,))
 def stored_nulls(c: Comparison) -> Iterator[RuleResult]:
-    """Spark's schema check lets a nullable stored field become not null, and doesn't look at
+    """Spark's schema check lets a nullable stored field become not null, and ignores
     filters. But Spark's generated code doesn't check such a field for null.
 
     If Spark reads a stored null from a text, binary or nested field, the batch fails with
