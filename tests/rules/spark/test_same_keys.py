@@ -42,6 +42,7 @@ def _judge(old, new):
         ("CASE(isnull(s0.d), null, s0.d)", "s0.d"),
         ("coalesce(s0.d, s0.d)", "s0.d"),
         ("concat(s0.d, )", "s0.d"),
+        ("trim(trim(s0.d, None), None)", "trim(s0.d, None)"),
         ("concat(s0.k, , s0.d)", "concat(s0.k, s0.d)"),
         ("cast(s0.ts as date)", "cast(date_trunc(day, s0.ts, Some(UTC)) as date)"),
         ("cast(s0.ts as date)", "cast(date_trunc(HOUR, s0.ts, Some(UTC)) as date)"),

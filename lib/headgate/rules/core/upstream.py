@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -193,6 +193,22 @@ def _is_implied(node: Node, topology: Topology) -> bool:
     if node.operator != "filter" or not conditions or len(columns) != len(conditions):
         return False
     return bool(node.details.get("inferred")) or columns <= set(_needed(topology))
+
+
+def never_null(topology: Topology, operator: str | None) -> frozenset[str]:
+    """Return the columns that filters require between an operator and the stateful one before."""
+    nodes, inputs = {n.id: n for n in topology.nodes}, defaultdict(list)
+    for edge in topology.edges:
+        inputs[edge.target].append(nodes[edge.source])
+    found: set[str] = set()
+    todo = [*inputs[operator]]
+    while todo:
+        node = todo.pop()
+        if node.operator not in STATEFUL:
+            conditions = node.details.get("conditions") or () if node.operator == "filter" else ()
+            found |= {m[1] for c in conditions if (m := _NOT_NULL.match(str(c)))}
+            todo += inputs[node.id]
+    return frozenset(found)
 
 
 def _needed(topology: Topology) -> Iterator[str]:

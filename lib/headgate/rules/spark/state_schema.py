@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +13,7 @@ from headgate.model.version import OperatorKind, StatefulOperator, Version
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.core.upstream import STATEFUL, is_stateless, meaning, visible
+from headgate.rules.core.upstream import is_stateless, meaning, never_null, visible
 from headgate.rules.spark.facts.event_time import AGGREGATES, output_mode
 from headgate.rules.spark.facts.expressions import is_time_window
 from headgate.rules.spark.facts.pinned_settings import ANSI, effective
@@ -33,7 +33,6 @@ from headgate.rules.spark.facts.state_stores import (
 )
 
 _BY_BYTES = frozenset({"utf8_binary", "unicode"})
-_NOT_NULL = re.compile(r"^isnotnull\((?:\w+\.)?(?P<name>\w+)\)$")
 _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w+)$", re.IGNORECASE)
 
 
@@ -278,7 +277,9 @@ def stored_nulls(c: Comparison) -> Iterator[RuleResult]:
             part = VALUE if pair.kind is OperatorKind.STREAM_JOIN else KEY
             stored, planned = store.stored(part), store.planned(part)
             fields = now_not_null(stored, planned, _newly_filtered(c, pair))
+            never = _names(never_null(c.before.topology, pair.location.before))
             names = [f.name for f in fields if not _is_harmless(f, pair.after)]
+            names = [name for name in names if name not in never]
             if names and not fit(stored, planned).refused:
                 yield _ask_for_nulls(pair, store, names)
 
@@ -296,25 +297,15 @@ def _newly_filtered(c: Comparison, pair: OperatorPair) -> frozenset[str]:
 
     The keys of an aggregation stay nullable above a filter [run: Spark 4.2.0].
     """
-    if pair.kind is not OperatorKind.STREAM_JOIN or not pair.location:
+    if pair.kind is not OperatorKind.STREAM_JOIN:
         return frozenset()
-    old = _filtered_for_null(c.before.topology, pair.location.before)
-    return _filtered_for_null(c.after.topology, pair.location.after) - old
+    old = never_null(c.before.topology, pair.location.before)
+    new = never_null(c.after.topology, pair.location.after)
+    return _names(new - old)
 
 
-def _filtered_for_null(topology: Topology, operator: str | None) -> frozenset[str]:
-    nodes, below = {n.id: n for n in topology.nodes}, defaultdict(list)
-    for edge in topology.edges:
-        below[edge.target].append(nodes[edge.source])
-    found, todo = set(), [*below[operator]]
-    while todo:
-        node = todo.pop()
-        if node.operator in STATEFUL:
-            continue
-        conditions = node.details.get("conditions", ()) if node.operator == "filter" else ()
-        found |= {m["name"] for text in conditions if (m := _NOT_NULL.match(text))}
-        todo += below[node.id]
-    return frozenset(found)
+def _names(columns: frozenset[str]) -> frozenset[str]:
+    return frozenset(column.rpartition(".")[2] for column in columns)
 
 
 def _is_harmless(field: Field, after: StatefulOperator | None) -> bool:

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult
-from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
+from headgate.rules.spark.facts.state_keys import (
+    KeyChange,
+    Keys,
+    key_change,
+    with_tables,
+    without_nulls,
+)
 
 WERE_NULLS = (
     "Has the old version read rows whose key was null or equal to the replacement for null (for "
@@ -61,6 +67,8 @@ def unknown(
 def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> Iterator[RuleResult]:
     """Yield what is said of keys that changed less, or otherwise, than their expressions."""
     how = key_change(c, old, new)
+    if how in NULLS_ONLY and without_nulls(c, pair.location, old, new):
+        return
     sides = list(with_tables(c.before, old)), list(with_tables(c.after, new))
     if how is KeyChange.GUARDED:
         yield of_nulls(pair.location, *sides, _BY_GUARD)

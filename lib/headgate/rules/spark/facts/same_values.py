@@ -241,6 +241,12 @@ def _translate(args: Sequence[str]) -> str | None:
     return f"replace({', '.join(args)})" if one else None
 
 
+def _trim(args: Sequence[str]) -> str | None:
+    """Leave out a trim of what is trimmed."""
+    name, _ = call_of(args[0]) or ("", "")
+    return args[0] if len(args) == 1 and name == "trim" else None
+
+
 def _trimmed(other: str) -> Write:
     """Return how a trim of one end reads around the trim of the other."""
 
@@ -345,6 +351,7 @@ _WAYS: dict[str, Write] = {
     "substring_index": _first_part,
     "to_date": _to_date,
     "timestamp_seconds": lambda args: f"cast({args[0]} as timestamp)",
+    "trim": _trim,
     "trunc": _trunc,
     "translate": _translate,
     **{case: _case_of(case) for case in _CASES},

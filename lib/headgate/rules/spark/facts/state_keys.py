@@ -6,8 +6,10 @@ import re
 from enum import Enum
 
 from headgate.model.version import Version
+from headgate.rules.core.report import Location
 from headgate.rules.core.rule import Comparison
 from headgate.rules.core.source_names import names_count
+from headgate.rules.core.upstream import never_null
 from headgate.rules.spark.facts.expressions import (
     QUOTED,
     call_of,
@@ -242,6 +244,17 @@ def _by_source(version: Version, key: str) -> dict[str, str]:
 def _fills(before: str, after: str) -> bool:
     """Say whether one of two expressions gives null a value, and is the other one for all else."""
     return guards(after, before) or guards(before, after)
+
+
+def without_nulls(c: Comparison, location: Location, before: Keys, after: Keys) -> bool:
+    """Say whether keys that differ for null alone are of columns that the old version filters.
+
+    Then no stored key is of a null.
+    """
+    plain = readable(c, before), readable(c, after)
+    never = never_null(c.before.topology, location.before)
+    pairs = [p for p in zip(*plain, strict=True) if p[0] != p[1]]
+    return all(any(e in never and _BARE.match(e) for e in pair) for pair in pairs)
 
 
 def _same_but_for_null(before: str, after: str) -> bool:
