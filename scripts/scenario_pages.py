@@ -176,6 +176,8 @@ _VALUES = {
     "duration(age)": "AGE",
     "duration(max(age, 1000))": "AGE",
     "duration(keep)": "TIME",
+    "numbers.duration(keep)": "TIME",
+    "processed_records:when": "After TIME",
     "request.options['lateness']": "DURATION",
     "request.inspector.spark_jobs.master()": "MASTER",
     "found.name": "ID",

@@ -34,6 +34,7 @@ class World(FlatPorts):
         self.offsets = {("orders", 0): 40, ("orders", 1): 10}
         self.members = ()
         self.runs_on = "local[*]"
+        self.retention_ms = None
 
     def registered(self, name):
         return self.pipeline
@@ -73,7 +74,13 @@ class World(FlatPorts):
 
     def topics(self, names):
         parts = (Partition(number=0, begin=0, end=90), Partition(number=1, begin=0, end=30))
-        return {n: Topic(name=n, id="1", partitions=parts) for n in names}
+        facts = {"partitions": parts, "retention_ms": self.retention_ms}
+        return {n: Topic(name=n, id="1", **facts) for n in names}
+
+    def first_at(self, parts, at):
+        # Kafka's records are old, and partition 0 has the older ones.
+        assert parts == {("orders", 0): 40, ("orders", 1): 10}
+        return {("orders", 0): None, ("orders", 1): 0}
 
     def group(self, name):
         offsets = tuple(GroupOffset(topic=t, partition=p, offset=o)
@@ -116,6 +123,18 @@ def test_a_rate_limit_bounds_the_first_batch_too():
     assert not any("first batch" in risk for risk in plan.risks)
     with pytest.raises(ScenarioError, match="--rate: expected 1 or more, found 0"):
         build_plan("bounded", "p", World(Engine.SPARK), {"rate": 0})
+
+
+@pytest.mark.parametrize("scenario", ["bounded", "incremental"])
+@pytest.mark.parametrize("engine", Engine)
+def test_unread_records_that_expire_soon_are_a_risk(engine, scenario):
+    world = World(engine)
+    world.retention_ms = 1000
+    options = {"every": "1h"} if scenario == "incremental" else {}
+    plan = build_plan(
+        scenario, "p", world, options, version=Version(engine=engine), schedule=lambda _name: None
+    )
+    assert any("orders keeps records for 1 s. At any time, Kafka" in r for r in plan.risks)
 
 
 def test_another_master_is_named_and_a_precondition():

@@ -240,7 +240,7 @@ def test_a_sample_says_so_and_estimates():
         ({"readers": {"billing": True, "audit": False}}, "orders is also read by audit"),
         ({"readers": {}}, "group billing doesn't read orders, so billing doesn't process"),
         ({"running": Status.STOPPED}, "billing is stopped"),
-        ({"retention": DAY}, "the oldest dead letters may expire before the run redrives"),
+        ({"retention": DAY}, "dead keeps records for 1 day. At any time, Kafka may"),
         (
             {"summary": replace(FULL, written={"orders": NOW - 30 * DAY})},
             "the oldest redriven record is from 30 days ago, and orders keeps records for 7 days",

@@ -70,6 +70,7 @@ class Cluster(FlatPorts):
 
     def __init__(self, times=TIMES):
         self.times = times
+        self.retention_ms, self.first = None, 0
 
     def place(self, location):
         return location
@@ -79,13 +80,14 @@ class Cluster(FlatPorts):
 
     def topics(self, names):
         parts = (Partition(number=0, begin=0, end=50), Partition(number=1, begin=0, end=20))
-        return {n: Topic(name=n, id="1", partitions=parts) for n in names if n == "orders"}
+        facts = {"partitions": parts, "retention_ms": self.retention_ms}
+        return {n: Topic(name=n, id="1", **facts) for n in names if n == "orders"}
 
     def cluster_id(self):
         return "c"
 
     def first_at(self, parts, _at):
-        return dict.fromkeys(parts, 0)
+        return dict.fromkeys(parts, self.first)
 
     def event_times(self, _job, _topics):
         return self.times
@@ -103,12 +105,12 @@ class Cluster(FlatPorts):
         return None
 
 
-def plan(found, *, times=TIMES, scenario="historical-range", **options):
+def plan(found, *, times=TIMES, scenario="historical-range", cluster=None, **options):
     given = {"from": "2026-04-02T00:00:00Z", "until": "2026-04-03T00:00:00Z", "to": "/data/april"}
     if scenario == "ab":
         given = {"other": "m:g", "keys": ["city"], "to": "/data/ab"}
     given |= {name.replace("_", "-"): value for name, value in options.items()}
-    return build_plan(scenario, "p", Cluster(times), options=given, version=found)
+    return build_plan(scenario, "p", cluster or Cluster(times), options=given, version=found)
 
 
 def test_a_batch_is_the_default_where_operators_mean_the_same():
@@ -117,6 +119,17 @@ def test_a_batch_is_the_default_where_operators_mean_the_same():
     said = "all operators of the query have the same results in a batch as in a stream"
     assert said in made.risks[1]
     assert made.steps[0].job().program == "replay_query"
+
+
+@pytest.mark.parametrize("scenario", ["historical-range", "ab"])
+def test_records_that_expire_before_the_run_needs_them_are_a_risk(scenario):
+    cluster = Cluster()
+    cluster.retention_ms = 1000
+    made = plan(version(HOURLY), scenario=scenario, cluster=cluster)
+    assert not any("orders keeps records" in r for r in made.risks)
+    cluster.first = None
+    made = plan(version(HOURLY), scenario=scenario, cluster=cluster)
+    assert any("Kafka may delete the first record that the run needs" in r for r in made.risks)
 
 
 def test_a_stream_says_its_batches_and_what_it_drops():

@@ -10,6 +10,15 @@ from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.text.times import milliseconds
 
 
+def test_records_that_expire_before_the_run_needs_them_are_a_risk():
+    orders = replace(topic("orders", (0, 100)), retention_ms=1000)
+    cluster = Cluster(logs={"orders": orders, "late": topic("late", (3, 9))})
+    assert any(
+        "Kafka may delete the first record that the run needs" in r
+        for r in plan_of(cluster, WINDOW).risks
+    )
+
+
 def test_a_topic_is_planned_with_the_offsets_that_it_has_now():
     cluster = Cluster()
     plan = plan_of(cluster, WINDOW)

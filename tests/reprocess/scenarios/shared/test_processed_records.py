@@ -1,10 +1,13 @@
 """What scenarios that process records as a batch need, and how offsets are written."""
 
 import re
+import time
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
@@ -15,6 +18,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     range_blockers,
     range_rows,
     read_ranges,
+    retention_risks,
     source_blockers,
 )
 
@@ -115,3 +119,61 @@ def test_another_form_of_a_range_is_an_error(row):
 def test_a_range_that_ends_before_it_begins_is_an_error():
     with pytest.raises(ScenarioError, match="FROM is greater than TO"):
         read_ranges(["a:0:9-5"], option="offsets")
+
+
+HOUR = 3_600_000
+WEEK = 168 * HOUR
+
+
+class Log(FlatPorts):
+    """Partition 0 of a topic: the ages of its records in hours; None for one that has no record."""
+
+    def __init__(self, *ages):
+        self.now, self.ages, self.asked = int(time.time() * 1000), ages, 0
+
+    def first_at(self, parts, at):
+        self.asked += 1
+        young = [n for n, age in enumerate(self.ages) if self.now - age * HOUR >= at]
+        return dict.fromkeys(parts, min(young, default=None))
+
+
+def risks_of(log, begin, *, end=None, rate=None, **facts):
+    found = Topic(name="a", **{"retention_ms": WEEK, "cleanup_policy": "delete"} | facts)
+    ranges = {"a": {"0": (begin, len(log.ages) if end is None else end)}}
+    return retention_risks(log, {"a": found}, ranges, rate)
+
+
+def test_the_time_at_which_kafka_may_delete_the_first_needed_record_is_said():
+    log = Log(200, 166, 90, 1)
+    (gone,) = risks_of(log, 0)
+    assert gone == (
+        "a keeps records for 7 days. At any time, Kafka may delete the first record that the run "
+        "needs. Raise retention.ms of a, or start the run soon"
+    )
+    (soon,) = risks_of(log, 1)
+    said = re.search(r"days\. After (\d{4}-\d\d-\d\d \d\d:\d\d) UTC, Kafka may", soon)
+    at = datetime.strptime(f"{said[1]} +0000", "%Y-%m-%d %H:%M %z").timestamp() * 1000
+    assert abs(at - (log.now + 2 * HOUR)) <= 2 * 60_000
+    assert risks_of(log, 2) == []
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"retention_ms": -1}, {"retention_ms": None}, {"cleanup_policy": "compact"}, {"end": 0}],
+)
+def test_records_that_stay_or_are_not_read_have_no_such_risk(facts):
+    log = Log(200, 166)
+    assert risks_of(log, 0, **facts) == []
+    assert not log.asked
+
+
+def test_a_record_stays_as_long_as_newer_ones_before_it():
+    assert risks_of(Log(1, 200), 1) == []
+
+
+def test_a_long_run_looks_further_ahead():
+    # 90 h old: it stays for 78 h. At 1000 records/s, 30 million records take 8 h.
+    log = Log(90)
+    assert risks_of(log, 0, end=1_000_000) == []
+    assert len(risks_of(log, 0, end=30_000_000)) == 1
+    assert risks_of(log, 0, end=30_000_000, rate=100_000) == []

@@ -26,6 +26,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     range_blockers,
     range_rows,
     read_ranges,
+    retention_risks,
     source_blockers,
     target_blockers,
     whole_topics,
@@ -109,7 +110,7 @@ def _plan(
         },
         impact={"records": records, "total": sum(records.values())},
         risks=(
-            *_risks(request, topics, mode),
+            *_risks(request, topics, ranges, mode),
             *least_seconds(request, 2 * sum(records.values())),
         ),
         options={**options, "offsets": range_rows(ranges)},
@@ -121,12 +122,15 @@ def _plan(
     )
 
 
-def _risks(request: PlanRequest, topics: Mapping[str, Topic], mode: ProcessingMode) -> list[str]:
+def _risks(
+    request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges, mode: ProcessingMode
+) -> list[str]:
     assert request.version is not None
     return [
         *mode.risks(request.version),
         _STREAM if mode.is_stream else _BATCH,
-        *common.topic_risks(topics),
+        *common.lost_risks(topics),
+        *retention_risks(request.inspector, topics, ranges, request.options.get("rate")),
         *common.effect_risks(request.pipeline, request.version, times="twice more"),
     ]
 

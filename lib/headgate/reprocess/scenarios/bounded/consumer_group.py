@@ -12,6 +12,7 @@ from headgate.reprocess.scenarios.bounded.options import (
     end_risks,
     start_after,
     time_risks,
+    unread_ranges,
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
@@ -21,6 +22,7 @@ from headgate.reprocess.scenarios.shared.group_inputs import (
     other_topic_blockers,
     other_topic_risks,
 )
+from headgate.reprocess.scenarios.shared.processed_records import retention_risks
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of, shown
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
@@ -134,6 +136,7 @@ def _risks(
             "an undo doesn't restore the old offsets, because Headgate can't restore the state "
             "stores as they were at these offsets"
         )
+    yield from retention_risks(request.inspector, topics, unread_ranges(topics, positions))
     yield from end_risks(request)
     yield from time_risks(request)
 

@@ -8,6 +8,7 @@ from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.common import at_least
+from headgate.reprocess.scenarios.shared.processed_records import Ranges
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 
@@ -16,12 +17,19 @@ def unread_records(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> dict[str, int]:
     """Return by topic how many offsets are after the positions, or after the earliest ones."""
+    ranges = unread_ranges(topics, positions)
+    return {name: sum(e - b for b, e in parts.values()) for name, parts in sorted(ranges.items())}
+
+
+def unread_ranges(topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]) -> Ranges:
+    """Return the offsets after the positions, or after the earliest ones."""
     return {
-        name: sum(
-            max((p.end or 0) - positions.get((name, p.number), p.begin or 0), 0)
+        name: {
+            str(p.number): (at, max(at, p.end or 0))
             for p in topic.partitions
-        )
-        for name, topic in sorted(topics.items())
+            for at in [positions.get((name, p.number), p.begin or 0)]
+        }
+        for name, topic in topics.items()
     }
 
 

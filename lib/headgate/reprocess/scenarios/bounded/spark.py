@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from headgate.errors import RefusedError
+from headgate.model.cluster import Topic
 from headgate.reprocess.conditions import no_entry_point
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
@@ -16,9 +17,11 @@ from headgate.reprocess.scenarios.bounded.options import (
     end_risks,
     start_after,
     time_risks,
+    unread_ranges,
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.processed_records import retention_risks
 from headgate.reprocess.scenarios.shared.processing_mode import least_seconds
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
@@ -55,7 +58,8 @@ def build(request: PlanRequest) -> Plan:
         rate=common.at_least(request.options, "rate", 1, None),
         time_limit=common.at_least(request.options, "time-limit", 1, None),
     )
-    unread = _unread(request, position)
+    topics = _topics(request, position)
+    unread = None if topics is None else unread_records(topics, positions_of(position))
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
@@ -72,21 +76,20 @@ def build(request: PlanRequest) -> Plan:
             **({"to_read": unread} if unread is not None else {}),
             "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
         },
-        risks=tuple(_risks(request, unread)),
+        risks=(
+            *_risks(request, unread),
+            *_retention_risks(request, topics or {}, position),
+        ),
         blockers=tuple(_blockers(request, found, position)),
         options=dict(request.options),
         resources=(f"checkpoint:{found.location}",),
     )
 
 
-def _unread(request: PlanRequest, position: QueryPosition) -> dict[str, int] | None:
-    """Return by topic how many offsets are unread now, None without a cluster to ask."""
-    inspector = request.inspector
-    at = positions_of(position)
-    if not at or not inspector.kafka.has_cluster():
-        return None
-    topics = inspector.kafka.topics({topic for topic, _ in at})
-    return unread_records(topics, at)
+def _topics(request: PlanRequest, position: QueryPosition) -> Mapping[str, Topic] | None:
+    """Return the topics that the query reads, None without a cluster to ask."""
+    kafka, at = request.inspector.kafka, positions_of(position)
+    return kafka.topics({topic for topic, _ in at}) if at and kafka.has_cluster() else None
 
 
 def positions_of(position: QueryPosition) -> dict[tuple[str, int], int]:
@@ -147,6 +150,13 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         )
     yield from end_risks(request)
     yield from time_risks(request)
+
+
+def _retention_risks(
+    request: PlanRequest, topics: Mapping[str, Topic], position: QueryPosition
+) -> list[str]:
+    unread = unread_ranges(topics, positions_of(position))
+    return retention_risks(request.inspector, topics, unread, request.options.get("rate"))
 
 
 def _has_limit(request: PlanRequest) -> bool:

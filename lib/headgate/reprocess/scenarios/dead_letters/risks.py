@@ -12,6 +12,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.dead_letters.redrive import Redrive
+from headgate.reprocess.scenarios.shared.processed_records import expiry_risks
 from headgate.text.numbers import duration, name_list, plural
 
 # Dead letters younger than this suggest that their cause is not fixed.
@@ -73,7 +74,8 @@ def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
     yield from _reader_risks(request, found.targets)
     yield from _input_risks(request, found)
     yield from _target_risks(found)
-    yield from _retention_risks(found)
+    count = sum(found.scaled.values())
+    yield from expiry_risks(found.topic, summary.oldest, count, found.rate)
     yield from _pipeline_risks(request)
 
 
@@ -214,18 +216,6 @@ def _expiry_risks(name: str, target: Topic, oldest: int | None) -> Iterator[str]
         yield (
             f"the redriven records keep their timestamps. {name} keeps records for "
             f"{duration(keep)}, so old redriven records may expire before a consumer reads them"
-        )
-
-
-def _retention_risks(found: Redrive) -> Iterator[str]:
-    keep, oldest = found.topic.retention_ms, found.summary.oldest
-    if keep is None or keep < 0 or oldest is None:
-        return
-    left = oldest + keep - int(time.time() * 1000)
-    if left < sum(found.scaled.values()) / found.rate * 1000:
-        yield (
-            f"{found.topic.name} keeps records for {duration(keep)}: the oldest dead letters may "
-            "expire before the run redrives them. Raise retention.ms or --rate first"
         )
 
 

@@ -45,6 +45,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     range_blockers,
     range_rows,
     read_ranges,
+    retention_risks,
     source_blockers,
     whole_topics,
 )
@@ -162,6 +163,7 @@ def _plan(
                 found,
                 mode,
             ),
+            *retention_risks(inspector, topics, offsets, request.options.get("rate")),
             *said,
             *least_seconds(request, sum(records.values())),
             *target.risks,
@@ -272,7 +274,7 @@ def _risks(
         )
     if newer := newer_records(topics, scanned):
         risks.append(f"the results lack {as_records(newer)} after the measured offsets")
-    return [*risks, *common.topic_risks(topics), *function_risks(request)]
+    return [*risks, *common.lost_risks(topics), *function_risks(request)]
 
 
 def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) -> str:

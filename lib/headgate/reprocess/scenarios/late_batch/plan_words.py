@@ -19,6 +19,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
     function_risks,
     newer_records,
+    retention_risks,
 )
 from headgate.text.numbers import as_records, plural
 
@@ -86,7 +87,8 @@ def risks_of(
             "query next writes a result for the key of a late record, this result lacks the "
             "late records again. Then run late-batch again"
         )
-    risks += common.topic_risks(topics)
+    risks += common.lost_risks(topics)
+    risks += retention_risks(request.inspector, topics, needed.offsets)
     return [*risks, *function_risks(request)]
 
 

@@ -122,10 +122,22 @@ def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> 
 
 
 def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -> list[str]:
-    """Name the retained input that is lost already, or is no longer whole.
+    """Name the retained input that is lost already, that may be lost, or is no longer whole.
 
     Of the topics in `within`, no record is wanted that is lost.
     """
+    kept = [
+        f"{name} keeps records for {duration(topic.retention_ms)}. Records that expire before they "
+        "are read are lost"
+        for name, topic in sorted(topics.items())
+        if topic.retention_ms is not None and topic.retention_ms >= 0
+        if name in within or not any(part.begin for part in topic.partitions)
+    ]
+    return [*lost_risks(topics, within=within), *kept]
+
+
+def lost_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -> list[str]:
+    """Name the retained input that is lost already, or is no longer whole; see `topic_risks`."""
     risks = []
     for name, topic in sorted(topics.items()):
         gone = 0 if name in within else sum(part.begin or 0 for part in topic.partitions)
@@ -137,11 +149,6 @@ def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) 
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             risks.append(f"{name} is compacted: only the last record of each key is reprocessed")
-        if topic.retention_ms is not None and topic.retention_ms >= 0 and not gone:
-            risks.append(
-                f"{name} keeps records for {duration(topic.retention_ms)}. Records that expire "
-                "before they are read are lost"
-            )
     return risks
 
 

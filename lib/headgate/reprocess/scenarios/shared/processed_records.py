@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -10,10 +11,12 @@ from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Source, Version
 from headgate.reprocess.conditions import no_entry_point
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
+from headgate.text import numbers
 from headgate.text.numbers import name_list
-from headgate.text.times import duration, earlier, later
+from headgate.text.times import duration, earlier, from_milliseconds, later
 
 Ranges = dict[str, dict[str, tuple[int, int]]]
 """The first offset and the one after the last, by topic and partition."""
@@ -27,6 +30,9 @@ _SAME_IN_BATCHES = frozenset(
         OperatorKind.DEDUPLICATE,
     }
 )
+# A run may start a day after its plan. One of unknown speed reads so many records/s.
+_SOON_MS, _MINUTE_MS = 86_400_000, 60_000
+_SLOW = 1000
 # What Spark's API calls the others.
 _OPERATIONS = {
     OperatorKind.DEDUPLICATE_WITHIN_WATERMARK: "dropDuplicatesWithinWatermark",
@@ -151,6 +157,77 @@ def newer_records(topics: Mapping[str, Topic], ranges: Ranges) -> int:
         for n, t in topics.items()
         for p in t.partitions
     )
+
+
+def retention_risks(
+    inspector: Inspector, topics: Mapping[str, Topic], ranges: Ranges, rate: int | None = None
+) -> list[str]:
+    """Name the topics of which the first records of the ranges expire soon; see `expiry_risks`."""
+    total = sum(end - begin for parts in ranges.values() for begin, end in parts.values())
+    found = []
+    for name, topic in sorted(topics.items()):
+        parts = ranges.get(name, {}).items()
+        first = {(name, int(p)): begin for p, (begin, end) in parts if begin < end}
+        if first and (keep := _keep_ms(topic)) is not None:
+            since = int(time.time() * 1000) - keep
+            oldest = _oldest(inspector, first, since, since + _soon_ms(total, rate))
+            found += expiry_risks(topic, oldest, total, rate)
+    return found
+
+
+def expiry_risks(
+    topic: Topic, oldest: int | None, records: int, rate: int | None = None
+) -> list[str]:
+    """Say when Kafka may delete the oldest record that a run needs, if that is soon.
+
+    `oldest` is its time in Unix milliseconds, None if it is unknown or recent. The run reads
+    `records` at `rate` records/s.
+    """
+    keep, now = _keep_ms(topic), int(time.time() * 1000)
+    if oldest is None or keep is None or oldest + keep > now + _soon_ms(records, rate):
+        return []
+    when = "At any time"
+    if oldest + keep > now:
+        when = f"After {from_milliseconds(oldest + keep):%Y-%m-%d %H:%M} UTC"
+    return [
+        f"{topic.name} keeps records for {numbers.duration(keep)}. {when}, Kafka may delete the "
+        f"first record that the run needs. Raise retention.ms of {topic.name}, or start the run "
+        "soon"
+    ]
+
+
+def _keep_ms(topic: Topic) -> int | None:
+    """Return how long Kafka keeps a record of the topic, None if it deletes none by time."""
+    keep, deletes = topic.retention_ms, "delete" in (topic.cleanup_policy or "delete")
+    return keep if keep is not None and keep >= 0 and deletes else None
+
+
+def _soon_ms(records: int, rate: int | None) -> int:
+    """Return ten times what a run takes, and at least the time until it starts."""
+    return max(_SOON_MS, records * 10_000 // (rate or _SLOW))
+
+
+def _oldest(
+    inspector: Inspector, first: Mapping[tuple[str, int], int], since: int, until: int
+) -> int | None:
+    """Return the time, in `[since, until]`, of the partition whose record expires first, or None.
+
+    Kafka deletes a record only after all records before it, so the newest time up to it counts.
+    """
+
+    def is_old(at: int) -> bool:
+        found = inspector.kafka.first_at(first, at)
+        return any((f := found.get(part)) is None or offset < f for part, offset in first.items())
+
+    # Kafka's times before 1970 aren't times.
+    low, high = max(since, 0), until
+    if high <= low or not is_old(high):
+        return None
+    enough = max(_MINUTE_MS, (high - low) // 1000)
+    while high - low > enough:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_old(middle) else (middle, high)
+    return low
 
 
 def function_risks(request: PlanRequest) -> list[str]:
