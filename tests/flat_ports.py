@@ -9,3 +9,7 @@ class FlatPorts:
     def has_cluster(self):
         """Most worlds have a cluster."""
         return True
+
+    def uncreatable(self, _shapes):
+        """Most clusters create what they are asked for."""
+        return {}

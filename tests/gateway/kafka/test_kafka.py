@@ -1,17 +1,20 @@
 import time
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import NewTopic
+from confluent_kafka.admin import AclOperation, NewTopic
 
 from headgate.errors import ConfigError, UnreachableError
 from headgate.gateway.kafka import topics as kafka_topics
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.committed_offsets import alter_offsets
 from headgate.gateway.kafka.errors import Deadline
+from headgate.gateway.kafka.topic_changes import uncreatable
 from headgate.model.cluster import GroupType
+from headgate.reprocess.ports.kafka import TopicShape
 
 pytestmark = pytest.mark.kafka
 
@@ -248,27 +251,29 @@ def test_a_wrong_password_is_told_as_such(secured):
         Kafka(secured.address, config).snapshot()
 
 
-def test_what_may_not_be_read_is_a_warning_and_the_rest_is_read(secured, kafka_of):
+def _allow(admin, *rights):
     from confluent_kafka.admin import (
         AclBinding,
-        AclOperation,
         AclPermissionType,
         ResourcePatternType,
         ResourceType,
     )
 
-    admin = _make(secured, "seen", "half", "hidden")
-    rights = [("seen", AclOperation.DESCRIBE), ("seen", AclOperation.DESCRIBE_CONFIGS)]
-    allowed = [*rights, ("half", AclOperation.DESCRIBE)]
     bindings = [
         AclBinding(
             *(ResourceType.TOPIC, name, ResourcePatternType.LITERAL, "User:reader", "*"),
             *(operation, AclPermissionType.ALLOW),
         )
-        for name, operation in allowed
+        for name, operation in rights
     ]
     for future in admin.create_acls(bindings).values():
         future.result(10)
+
+
+def test_what_may_not_be_read_is_a_warning_and_the_rest_is_read(secured, kafka_of):
+    admin = _make(secured, "seen", "half", "hidden")
+    seen = [("seen", AclOperation.DESCRIBE), ("seen", AclOperation.DESCRIBE_CONFIGS)]
+    _allow(admin, *seen, ("half", AclOperation.DESCRIBE))
     deadline, cluster = time.monotonic() + 10, kafka_of("reader").snapshot()
     while len(cluster.topics) < 2 and time.monotonic() < deadline:
         cluster = kafka_of("reader").snapshot()
@@ -277,3 +282,20 @@ def test_what_may_not_be_read_is_a_warning_and_the_rest_is_read(secured, kafka_o
     assert cluster.topics["half"].retention_ms is None
     assert [p.end for p in cluster.topics["half"].partitions] == [0]
     assert any("Settings of half" in w and "uthoriz" in w for w in cluster.warnings)
+
+
+def test_whether_a_login_may_create_a_topic_is_known_before(secured, kafka_of):
+    wanted = TopicShape(name="made", id="", partitions=1, replication=1)
+    seen = replace(wanted, name="seen")
+    _allow(_make(secured, "seen"), ("seen", AclOperation.DESCRIBE))
+    said = "Kafka's ACLs don't allow Headgate to create topic made. Grant the operation Create"
+    with kafka_of("reader") as kafka:
+        deadline = time.monotonic() + 10
+        while "seen" not in kafka.partitions() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert uncreatable(kafka, [wanted, seen]) == {"made": said}
+    with kafka_of("admin") as kafka:
+        assert uncreatable(kafka, [wanted, seen]) == {}
+        (why,) = uncreatable(kafka, [replace(wanted, replication=3)]).values()
+        assert "made" not in kafka.identities(["made"])
+    assert why.startswith("topic made can't be created: ") and "replication factor" in why

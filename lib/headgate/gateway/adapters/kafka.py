@@ -131,6 +131,10 @@ class KafkaAdapter:
         """Return by topic why the broker would not give it so many partitions."""
         return topic_changes.unraisable(self.cluster, wanted)
 
+    def uncreatable(self, shapes: Iterable[TopicShape]) -> Mapping[str, str]:
+        """Return by topic why the broker would not create it."""
+        return topic_changes.uncreatable(self.cluster, shapes)
+
     def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
         """Return each topic's size on disk (one replica), None where that can't be told."""
         wanted = list(names)

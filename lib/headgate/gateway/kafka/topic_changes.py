@@ -99,16 +99,7 @@ def _ends(kafka: Kafka, parts: list[Any], level: Any) -> dict[TopicPart, int]:
 
 def create_topic(kafka: Kafka, shape: TopicShape) -> None:
     """Make the topic and wait until it can be written; StepError with Kafka's reason where not."""
-    deadline = kafka.deadline()
-    new = NewTopic(
-        shape.name,
-        num_partitions=shape.partitions,
-        replication_factor=shape.replication,
-        config=shape.configs,
-    )
-    futures = kafka.admin.create_topics([new], request_timeout=deadline.left)
-    _, failed = gather(futures, deadline)
-    for error in failed.values():
+    for error in _created(kafka, [shape], validate_only=False).values():
         raise StepError(f"topic {shape.name} could not be created: {error.str()}")
     _wait(
         kafka,
@@ -117,6 +108,48 @@ def create_topic(kafka: Kafka, shape: TopicShape) -> None:
         "is still missing in the cluster metadata",
     )
     _wait_for_logs(kafka, shape)
+
+
+def uncreatable(kafka: Kafka, shapes: Iterable[TopicShape]) -> dict[str, str]:
+    """Return by topic the broker's reason against its creation; nothing is changed.
+
+    The broker itself checks the request (`validate_only`): permission, policy, replicas, settings.
+    A topic that exists is left out.
+    """
+    found = {}
+    for name, error in _created(kafka, shapes, validate_only=True).items():
+        if error.code() < 0:
+            raise translate(error, kafka.bootstrap)
+        if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            # Kafka looks at the right first, and at the name only then.
+            if name not in kafka.partitions():
+                found[name] = (
+                    f"Kafka's ACLs don't allow Headgate to create topic {name}. Grant the "
+                    "operation Create"
+                )
+        elif error.code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            found[name] = f"topic {name} can't be created: {error.str()}"
+    return found
+
+
+def _created(kafka: Kafka, shapes: Iterable[TopicShape], *, validate_only: bool) -> dict[str, Any]:
+    """Return by topic the error with which the broker answered."""
+    new = [
+        NewTopic(
+            shape.name,
+            num_partitions=shape.partitions,
+            replication_factor=shape.replication,
+            config=shape.configs,
+        )
+        for shape in shapes
+    ]
+    if not new:
+        return {}
+    deadline = kafka.deadline()
+    futures = kafka.admin.create_topics(
+        new, validate_only=validate_only, request_timeout=deadline.left
+    )
+    return gather(futures, deadline)[1]
 
 
 def _wait_for_logs(kafka: Kafka, shape: TopicShape) -> None:

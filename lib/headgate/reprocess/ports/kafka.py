@@ -96,6 +96,12 @@ class KafkaInspector(Protocol):
         A topic that it would give them is left out.
         """
 
+    def uncreatable(self, shapes: Iterable[TopicShape]) -> Mapping[str, str]:
+        """Return by topic why the broker would not create it; it tries nothing.
+
+        A topic that it would create, or that exists, is left out.
+        """
+
 
 class KafkaApplier(KafkaInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""

@@ -136,6 +136,7 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
     # Whatever is done: what is registered twice can be stopped under one name and run on.
     general = common.shared_checkpoint(registered, inspector) if plan.steps else []
     general += common.groups_without_cluster(plan.steps, inspector)
+    general += common.uncreatable_topics(plan.steps, inspector)
     more = tuple(reason for reason in general if reason not in plan.blockers)
     blockers = (_with_name(said, pipeline) for said in (*plan.blockers, *more))
     risks = (_with_name(said, pipeline) for said in plan.risks)

@@ -14,6 +14,7 @@ from headgate.model.version import Engine, Source, Version
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.records.redrive_records import ledger_of
 from headgate.views.words.dead_letters import dead_letter_lines
 
 NOW = int(time.time() * 1000)
@@ -210,6 +211,13 @@ def test_a_new_retry_topic_keeps_old_records_and_the_plan_says_so():
     assert (configs["cleanup.policy"], configs["max.message.bytes"]) == ("delete", "5000000")
     assert plan.steps[0].describe() == "create 1 topic: retry (retention.ms=-1)"
     assert any("retry is created with retention.ms=-1" in risk for risk in plan.risks)
+
+
+def test_topics_that_kafka_would_not_create_are_blockers():
+    world = World(replace(FULL, targets={"retry": 6}))
+    world.uncreatable = lambda shapes: {s.name: f"not {s.name}" for s in shapes}
+    plan = plan_of(world, to="retry", **{"create-topic": True})
+    assert plan.blockers == ("not retry", f"not {ledger_of('dead', 'id-dead').topic}")
 
 
 def test_an_internal_topic_is_left():

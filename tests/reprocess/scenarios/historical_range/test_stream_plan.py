@@ -20,6 +20,7 @@ from headgate.model.version import (
     Watermark,
     Window,
 )
+from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import load_step
@@ -340,6 +341,26 @@ def test_a_stream_into_a_table_says_what_to_do_instead(to):
     found = plan(version(GROUPS), keys=["city"], warm_up="1h", **to).blockers
     assert "mapGroupsWithState can't be processed as a batch" in found[-1]
     assert "--as batch" not in found[-1]
+
+
+@pytest.mark.parametrize("to", [{"to": "kafka:new"}, {"to": "kafka:totals", "append": True}])
+def test_a_topic_that_kafka_would_not_create_is_a_blocker(to):
+    class Closed(Cluster):
+        def shapes(self, names):
+            there = {n for n in names if n in ("orders", "totals")}
+            return {n: TopicShape(name=n, id="1", partitions=2, replication=3) for n in there}
+
+        def may_write(self, names):
+            return dict.fromkeys(names, True)
+
+        def uncreatable(self, shapes):
+            (shape,) = shapes
+            assert (shape.partitions, shape.replication) == (2, 3)
+            return {shape.name: f"Kafka's ACLs don't allow it: {shape.name}"}
+
+    made = plan(version(HOURLY), cluster=Closed(), **to)
+    name = "headgate-staged-run" if "append" in to else "new"
+    assert made.blockers == (f"Kafka's ACLs don't allow it: {name}",)
 
 
 def test_offsets_without_records_are_not_blamed_on_event_times():

@@ -98,6 +98,12 @@ def plan(world, version=VERSION, **more):
     return build_plan("online-upgrade", "p", world, {**ASKED, **more}, version=version)
 
 
+def test_a_shadow_topic_that_kafka_would_not_create_is_a_blocker():
+    world = World()
+    world.uncreatable = lambda shapes: {s.name: f"not {s.name}" for s in shapes}
+    assert plan(world).blockers == ("not known-shadow",)
+
+
 def test_the_steps_switch_only_after_the_comparison_and_the_check_for_conflicts():
     world = World()
     made = plan(world, tolerance="0.5", ignore=["at"], **{"compare-for": 7})

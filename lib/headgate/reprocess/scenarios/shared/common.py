@@ -201,6 +201,12 @@ def groups_without_cluster(steps: Iterable[Step], inspector: Inspector) -> list[
     ]
 
 
+def uncreatable_topics(steps: Iterable[Step], inspector: Inspector) -> list[str]:
+    """Return why Kafka would not create the topics of the steps, as far as it says so before."""
+    new = [shape for step in steps for shape in step.creates]
+    return list(inspector.kafka.uncreatable(new).values()) if new else []
+
+
 def skipped_batches(version: Version | None, then: str) -> list[str]:
     """Refuse a new checkpoint over a sink that drops batch numbers whichever query writes them.
 

@@ -8,6 +8,7 @@ import msgspec
 
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.step import PriorState, Step
 
 
@@ -40,6 +41,11 @@ class StepBase:
     def reenables(self) -> bool:
         """It doesn't."""
         return False
+
+    @property
+    def creates(self) -> tuple[TopicShape, ...]:
+        """None."""
+        return ()
 
     def details(self) -> dict[str, Any]:
         """Return everything the step holds, as JSON values; `load_step` reads it back."""

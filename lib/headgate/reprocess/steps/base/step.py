@@ -9,6 +9,7 @@ from headgate.errors import RefusedError, StalePlanError
 from headgate.model.cluster import Group, Partition, Topic
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.kafka import TopicShape
 from headgate.text.numbers import name_list, plural
 
 PriorState: TypeAlias = dict[str, Any]
@@ -46,6 +47,10 @@ class Step(Protocol):
     @property
     def reenables(self) -> bool:
         """Whether it re-enables a pipeline's restarts."""
+
+    @property
+    def creates(self) -> tuple[TopicShape, ...]:
+        """The topics that it creates if they don't exist."""
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""

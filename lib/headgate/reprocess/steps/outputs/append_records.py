@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from headgate.errors import StepError
 from headgate.model.cluster import GroupOffset
 from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.own_topic import own_topic
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
@@ -44,6 +45,11 @@ class StageRecords(Processing):
             f"process {as_records(self.records)} of {', '.join(sorted(self.offsets))} with "
             f"{self.entry_point}{self.how}, and write the results to a staging topic"
         )
+
+    @property
+    def creates(self) -> tuple[TopicShape, ...]:
+        """The staging topic; its name ends with the run, which isn't known yet."""
+        return (TopicShape(name=staged_topic("run"), id="", **self.shape),)
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide the topic, and where its id is kept."""

@@ -57,6 +57,12 @@ class ProcessIntoTopic(Processing):
         record = {"record": str(own / "created-topic")}
         return record | self.stream_folder(str(own / self.topic), applier.run)
 
+    @property
+    def creates(self) -> tuple[TopicShape, ...]:
+        """The topic as it is while it is filled."""
+        configs = {**self.shape["configs"], **_WHILE_FILLED}
+        return (TopicShape(name=self.topic, id="", **{**self.shape, "configs": configs}),)
+
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the program into a topic of its own, and count what came."""
         self._create(applier, was["record"])
@@ -94,11 +100,8 @@ class ProcessIntoTopic(Processing):
                 f"topic {self.topic} exists, but this run didn't create it. Run `headgate plan` "
                 "again with another topic"
             )
-        configs = {**self.shape["configs"], **_WHILE_FILLED}
         applier.folders.write_record(record, CREATING)
-        applier.kafka.create_topic(
-            TopicShape(name=self.topic, id="", **{**self.shape, "configs": configs})
-        )
+        applier.kafka.create_topic(*self.creates)
         applier.folders.write_record(record, applier.kafka.shapes([self.topic])[self.topic].id)
 
 

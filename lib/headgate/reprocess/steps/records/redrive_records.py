@@ -90,6 +90,19 @@ class RedriveRecords(StepBase):
             most=self.most,
         )
 
+    @property
+    def creates(self) -> tuple[TopicShape, ...]:
+        """The ledger."""
+        return (
+            TopicShape(
+                name=self.ledger.topic,
+                id="",
+                partitions=1,
+                replication=self.replication,
+                configs=dict(_LEDGER),
+            ),
+        )
+
     def describe(self) -> str:
         speed = f", at most {self.rate} records/s" if self.rate else ""
         return (
@@ -117,15 +130,7 @@ class RedriveRecords(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Create the ledger if there is none, and redrive what is left."""
         if self.ledger.topic not in applier.kafka.identities([self.ledger.topic]):
-            applier.kafka.create_topic(
-                TopicShape(
-                    name=self.ledger.topic,
-                    id="",
-                    partitions=1,
-                    replication=self.replication,
-                    configs=dict(_LEDGER),
-                )
-            )
+            applier.kafka.create_topic(*self.creates)
         applier.dead_letters.redrive(self.selection, _spans(was), self.ledger, self.rate)
 
     def verify(self, applier: Applier, was: PriorState) -> None:

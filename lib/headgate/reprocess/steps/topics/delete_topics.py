@@ -295,6 +295,14 @@ class CreateTopics(StepBase):
         names = [f"{n} (retention.ms=-1)" if n in kept else n for n in self.topics]
         return f"create {plural(len(self.topics), 'topic')}: {name_list(names)}"
 
+    @property
+    def creates(self) -> tuple[TopicShape, ...]:
+        """The topics, in their order of names."""
+        return tuple(
+            TopicShape(name=name, **{**shape, "id": ""})
+            for name, shape in sorted(self.topics.items())
+        )
+
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a name is taken."""
         if not again and (taken := inspector.kafka.shapes(self.topics)):
@@ -306,9 +314,9 @@ class CreateTopics(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make those that are missing."""
         there = applier.kafka.shapes(self.topics)
-        for name, shape in sorted(self.topics.items()):
-            if name not in there:
-                applier.kafka.create_topic(TopicShape(name=name, **{**shape, "id": ""}))
+        for shape in self.creates:
+            if shape.name not in there:
+                applier.kafka.create_topic(shape)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is missing, or is another one."""

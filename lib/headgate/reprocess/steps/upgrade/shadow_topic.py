@@ -32,6 +32,11 @@ class CreateShadowTopic(StepBase):
     def describe(self) -> str:
         return f"create shadow topic {self.topic} with the partitions and settings of {self.like}"
 
+    @property
+    def creates(self) -> tuple[TopicShape, ...]:
+        """The shadow topic."""
+        return (TopicShape(name=self.topic, id="", **self.shape),)
+
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the name is taken."""
         if not again and inspector.kafka.shapes([self.topic]):
@@ -56,7 +61,7 @@ class CreateShadowTopic(StepBase):
                     "the topic. Delete the topic if no consumer needs it, then resume the run"
                 )
             applier.folders.write_record(was["record"], CREATING)
-            applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
+            applier.kafka.create_topic(*self.creates)
         created = applier.kafka.shapes([self.topic])[self.topic]
         applier.folders.write_record(was["record"], created.id)
 
