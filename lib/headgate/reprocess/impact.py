@@ -15,6 +15,12 @@ could not be found out is None, and `how` says why.
     kept_seconds     how long after its end the run keeps what its undo needs
     downstream       `pipelines`, `groups`, `topics` that get its results, `owners` by name,
                      `unowned`; `known` is false where what it writes is not known
+
+The plan of a historical range has measured:
+
+    range            by topic `first` and `last` (event times), and `offsets`: from and to by
+                     partition, to not included
+    lateness_ms      the most that a record is late, None if no record has an event time
 """
 
 from __future__ import annotations

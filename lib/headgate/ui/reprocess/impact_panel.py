@@ -25,12 +25,14 @@ from headgate.views.words.impact import (
     downstream_words,
     duration_words,
     kept_words,
+    range_lines,
     snapshot_words,
 )
 
 _SHOWN = frozenset(
     {
         *("records", "total", "skipped", "to_read", "uncounted", "snapshot", EARLIEST_OFFSETS),
+        *("range", "lateness_ms"),
         *(*MEASURED, *LETTERS, CHAIN),
     }
 )
@@ -110,6 +112,7 @@ def _by_topic(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
     impact = plan.impact
+    yield from range_lines(impact)
     if impact.get("bytes_how") and impact.get("total"):
         yield "Size estimate", impact["bytes_how"]
     if "seconds_how" in impact:

@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.reprocess.impact import again, not_undoable, uncounted
 from headgate.reprocess.plan import Plan
-from headgate.text.numbers import duration, exact, plural, size, up_to
+from headgate.text.numbers import duration, exact, plural, short_time, size, span, up_to
 from headgate.views.words.chain import chain_lines
 from headgate.views.words.dead_letters import dead_letter_lines
 
@@ -28,7 +28,8 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     copies = [("Copying", copy)] if copy else []
     kept_lines = [*snapshot, *copies]
     letters = dead_letter_lines(plan.impact)
-    read = [*letters, *_read_again(plan.impact), *_time(plan.impact)]
+    located = range_lines(plan.impact)
+    read = [*letters, *_read_again(plan.impact), *located, *_time(plan.impact)]
     return [*chain_lines(plan.impact), *read, *kept_lines, *_after(plan), *undo]
 
 
@@ -42,6 +43,21 @@ def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Records skipped", _records(impact, skipped)
     if to_read := sum(impact.get("to_read", {}).values()):
         yield "Records to read", _records(impact, to_read)
+
+
+def range_lines(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield where the records of a historical range are, and how late records are."""
+    for topic, found in impact.get("range", {}).items():
+        ranges = found["offsets"].items()
+        spans = [span((topic, int(part)), begin, end) for part, (begin, end) in ranges]
+        times = f"event times {short_time(found['first'])} to {short_time(found['last'])} UTC"
+        yield f"Range in {topic}", f"{times}, {names(spans)}"
+    if (late := impact.get("lateness_ms")) is not None:
+        yield (
+            "Lateness",
+            f"at most {duration(late)} behind an earlier record of the same partition (measured "
+            "event times)",
+        )
 
 
 def counted(impact: Mapping[str, Any], number: int, shown: str | None = None) -> str:

@@ -133,6 +133,28 @@ def test_records_that_expire_before_the_run_needs_them_are_a_risk(scenario):
     assert any("Kafka may delete the first record that the run needs" in r for r in made.risks)
 
 
+def test_the_plan_shows_where_the_range_is_and_how_late_records_are():
+    made = plan(version(HOURLY))
+    assert made.impact["range"]["orders"] == {
+        "first": "2026-04-01T15:00:00.000Z",
+        "last": "2026-04-03T04:00:00.000Z",
+        "offsets": {"0": [0, 30], "1": [0, 20]},
+    }
+    lines = plan_lines(made)
+    assert any(
+        "Range in orders" in line
+        and "event times 2026-04-01 15:00:00 to 2026-04-03 04:00:00 UTC, "
+        "orders[0] offsets 0 to 29, orders[1] offsets 0 to 19"
+        in line
+        for line in lines
+    ), lines
+    (late,) = [line for line in lines if "Lateness" in line]
+    assert "at most 26 h behind an earlier record of the same partition" in late
+    none = replace(TIMES, slices=tuple(replace(s, first=None, last=None) for s in TIMES.slices))
+    made = plan(version(HOURLY), times=none)
+    assert made.impact["range"] == {} and made.impact["lateness_ms"] is None
+
+
 def test_a_stream_says_its_batches_and_what_it_drops():
     made = plan(version(HOURLY, maxOffsetsPerTrigger="500"), **{"as": "stream"})
     step = made.steps[0]

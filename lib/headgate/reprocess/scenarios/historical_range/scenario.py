@@ -31,6 +31,7 @@ from headgate.reprocess.scenarios.historical_range.target import (
 from headgate.reprocess.scenarios.historical_range.time_range import (
     TimeRange,
     lateness,
+    measured_range,
     operator_blockers,
     ranges_of,
     read_range,
@@ -105,6 +106,7 @@ def _plan(
     # A source without a watermark has no times: all of its records are read.
     is_limited = found.is_event_time or "warm-up" in request.options
     offsets = {**scanned, **(ranges_of(found.slices, wanted) if is_limited else {})}
+    measured = measured_range(found.slices, offsets)
     has_any = any(begin < end for parts in offsets.values() for begin, end in parts.values())
     said = mode.risks(version)
     if not found.is_event_time:
@@ -153,7 +155,7 @@ def _plan(
             "topics": topic_facts(topics),
             "entry_point": pipeline.entry_point,
         },
-        impact={"records": records, "total": sum(records.values())},
+        impact={"records": records, "total": sum(records.values()), **measured},
         risks=(
             *_risks(
                 request,
@@ -296,8 +298,7 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
         )
         if not most:
             return said
-        measured = duration(round(most.total_seconds() * 1000))
-        return f"{said}. The measured records are at most {measured} late"
+        return f"{said}. The measured records are at most {duration(most)} late"
     if is_short:
         return "the result is exact up to the measured offsets, and lacks later records"
     return "the result is exact: Headgate measured the event times of all records of the topics"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from headgate.errors import ScenarioError
 from headgate.model.version import OperatorKind, StatefulOperator, Version
@@ -12,7 +13,15 @@ from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.processed_records import Ranges
 from headgate.text.numbers import name_list
-from headgate.text.times import duration, earlier, iso, later, milliseconds, moment
+from headgate.text.times import (
+    duration,
+    earlier,
+    from_milliseconds,
+    iso,
+    later,
+    milliseconds,
+    moment,
+)
 
 # Their results depend on records before or after the range, by how much only their owner knows.
 _NEED_WARM_UP = frozenset(
@@ -139,8 +148,32 @@ def ranges_of(slices: Iterable[Slice], wanted: TimeRange) -> Ranges:
     return found
 
 
-def lateness(slices: Iterable[Slice]) -> timedelta | None:
-    """Return the most that an event time can be behind an earlier one of its partition.
+def measured_range(slices: Iterable[Slice], offsets: Ranges) -> dict[str, Any]:
+    """Return the impact's `range` and `lateness_ms`: the offsets by topic, and their event times.
+
+    A topic without records of the range is left out.
+    """
+    every = list(slices)
+    found: dict[str, Any] = {}
+    for topic, parts in sorted(offsets.items()):
+        spans = {part: [begin, end] for part, (begin, end) in parts.items() if begin < end}
+        inside = [
+            s
+            for s in every
+            for begin, end in [spans.get(str(s.partition), (0, 0))]
+            if s.topic == topic and begin <= s.begin and s.end <= end
+        ]
+        firsts = [s.first for s in inside if s.first is not None]
+        lasts = [s.last for s in inside if s.last is not None]
+        if firsts and lasts:
+            times = {"first": min(firsts), "last": max(lasts)}
+            limits = {name: iso(from_milliseconds(at)) for name, at in times.items()}
+            found[topic] = {**limits, "offsets": spans}
+    return {"range": found, "lateness_ms": lateness(every)}
+
+
+def lateness(slices: Iterable[Slice]) -> int | None:
+    """Return by how many ms an event time can be behind an earlier one of its partition.
 
     It is a bound: the order within a slice is unknown. None if no record has an event time.
     """
@@ -152,4 +185,4 @@ def lateness(slices: Iterable[Slice]) -> timedelta | None:
         key = (part.topic, part.partition)
         newest[key] = max(newest.get(key, part.last), part.last)
         worst = max(worst or 0, newest[key] - part.first)
-    return None if worst is None else timedelta(milliseconds=worst)
+    return worst
