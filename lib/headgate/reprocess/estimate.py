@@ -12,7 +12,7 @@ from typing import Any
 
 ESTIMATE = "estimate"
 # Scenarios whose records are read by the run itself, so that its end is theirs.
-PROCESSING = frozenset({"bounded"})
+PROCESSING = frozenset({"bounded", "historical-range", "ab", "late-batch"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

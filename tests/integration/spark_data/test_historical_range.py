@@ -145,9 +145,20 @@ def test_only_slices_with_records_of_the_range_are_processed(team, pipeline):
     target = team.folder / "results"
     given = ("--from", "2026-04-10T00:00:00Z", "--until", "2026-04-10T12:00:00Z")
     file, plan = team.plan("large", *given, "--to", str(target), scenario="historical-range")
-    assert plan["impact"]["total"] < RECORDS / 4
+    impact = plan["impact"]
+    assert impact["total"] < RECORDS / 4
+    (found,) = impact["range"].values()
+    assert found["first"] < given[3] and found["last"] > given[1]
+    assert sum(end - begin for begin, end in found["offsets"].values()) == impact["total"]
+    days = impact["lateness_ms"] / 86_400_000
+    assert 2.5 < days < 6.5, "up to three days, and what a slice holds"
     done = team.run("apply", str(file))
     detail = team.run("runs", done["run"])
+    assert detail["truth"]["seconds"] > 0 and detail["truth"]["error"] is None
+    to = ("--to", str(team.folder / "again"))
+    estimate = team.run("estimate", "historical-range", "large", *given, *to)
+    assert estimate["records"] == impact["total"]
+    assert estimate["seconds"]["expected"] == pytest.approx(detail["truth"]["seconds"], rel=0.1)
     assert any("results written" in n["message"] for n in detail["progress"])
     ids = Counter(r["id"] for r in rows_of(target))
     code = team.folder / "history_queries.py"

@@ -8,14 +8,16 @@ import pytest
 import sqlalchemy as sa
 
 from headgate.reprocess.estimate import ESTIMATE, read_estimate
-from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.plan import Plan, dump_plan, load_plan
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.outputs.process_records import ProcessRecords
 from headgate.store import open_store
 from headgate.store.rows import NewRun, RunState, StepProgress
 from headgate.store.tables import RUNS, STEP_PROGRESS
 from headgate.text.numbers import exact
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.estimate_run import estimate_plan, with_estimate
+from headgate.usecases.runs.apply_plan import new_run
 from headgate.views.words.estimate import estimate_lines, truth, truth_words
 
 STEPS = (RecordOffsets(group="g"),)
@@ -136,3 +138,50 @@ def test_the_truth_of_a_run_stands_beside_its_estimate(context):
     exact = told | {"truth": told["truth"] | {"error": 0.001}}
     assert truth_words(exact) == "about 79 s. Actual duration: 118 s, as estimated"
     assert truth_words({}) is None
+
+
+def processing(scenario, *, stream=None, records=6000):
+    """Return the plan of a scenario whose programs report what they read."""
+    step = ProcessRecords(pipeline="p", entry_point="m:f", topics={}, offsets={}, stream=stream,
+                          format="parquet", folder="/out")  # fmt: skip
+    impact = {"records": {"orders": records}, "total": records, "seconds": None,
+              "bytes_total": 60_000, "bytes_how": "measured",
+              "seconds_how": "unknown: nobody reports a rate"}  # fmt: skip
+    return Plan(scenario=scenario, pipeline="p", steps=(step,), impact=impact)
+
+
+def add_reported(context, made, *seconds, took, attempt=1):
+    """Store a run of the plan whose programs each processed for so many seconds."""
+    with closing(open_store(context.store_url)) as store:
+        run = store.runs.enqueue(new_run(made), by="ann", action="apply")
+        ended = f"2026-01-01T00:{took // 60:02}:{took % 60:02}+00:00"
+        values = {"state": "done", "started_at": "2026-01-01T00:00:00+00:00", "ended_at": ended}
+        with store.database.writing() as connection:
+            given = values | {"attempt": attempt}
+            connection.execute(sa.update(RUNS).where(RUNS.c.id == run).values(**given))
+        for position, each in enumerate(seconds):
+            facts = {"read": made.impact["total"], "seconds": each + 9, "processing_seconds": each}
+            store.step_documents.put(run, position, attempt, "job", {"facts": facts})
+    return run
+
+
+@pytest.mark.parametrize("scenario", ["historical-range", "ab", "late-batch"])
+def test_what_programs_of_earlier_runs_reported_gives_the_duration(context, scenario):
+    # Both versions of an A/B read the records: 40 s of 60 s.
+    each = (20, 20) if scenario == "ab" else (40,)
+    old = processing(scenario, records=4000)
+    add_reported(context, old, *each, took=60)
+    add_reported(context, old, *each, took=600, attempt=2)
+    add_reported(context, processing(scenario, stream={"max_records": 9}), 300, took=400)
+    add_reported(context, old, took=5)
+    found = estimate_plan(context, processing(scenario))
+    assert (found.records, found.unknown) == (6000, ())
+    assert (found.expected, found.startup) == (80.0, 20.0)
+    assert found.how == "100 records/s and start-up time, as in one earlier run"
+    stored = with_estimate(context, processing(scenario))
+    run = add_reported(context, stored, 50, took=88)
+    with closing(open_store(context.store_url)) as store:
+        row, documents = store.runs.get(run), store.step_documents.of(run)
+        told = truth(row, load_plan(row.plan, source="x").impact, (), documents)
+    assert told["truth"]["error"] == pytest.approx(0.1)
+    assert told["truth"]["records"] == 6000

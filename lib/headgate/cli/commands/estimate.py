@@ -44,8 +44,9 @@ def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: 
 def command() -> None:
     """Estimate the cost of SCENARIO: records, bytes, time, and consumers that get duplicates.
 
-    For a bounded run, the duration comes from earlier runs. A separate line shows the start-up time
-    of Spark. For other scenarios, `headgate plan` with --impact shows the same numbers.
+    For bounded, historical-range, late-batch and ab, the duration comes from earlier runs of the
+    scenario. A separate line shows the start-up time of Spark. For other scenarios, `headgate plan`
+    with --impact shows the same numbers.
 
     Exits 3 if the plan is blocked.
     """

@@ -45,7 +45,7 @@ def show_run(
     show(detail, output=output)
     if detail.row.state.is_active and not has_worker(context, detail.row):
         say(f"No worker is running. To continue the run: headgate resume {detail.row.id}")
-    if words := truth_words(truth(detail.row, detail.plan.impact, detail.counts)):
+    if words := truth_words(truth(detail.row, detail.plan.impact, detail.counts, detail.documents)):
         say(f"Estimated duration: {words}.")
     if until is not None:
         say(f"Snapshots for an undo are kept until {until:%Y-%m-%d %H:%M} UTC.")
@@ -74,7 +74,7 @@ def _detail_json(detail: RunDetail) -> dict[str, Any]:
         "request": detail.request.id if detail.request else None,
         "waits_for": asdict(detail.waits_for) if detail.waits_for else None,
         "audit": [asdict(entry) for entry in detail.audit],
-        **truth(detail.row, detail.plan.impact, detail.counts),
+        **truth(detail.row, detail.plan.impact, detail.counts, detail.documents),
         "plan": detail.plan.document(),
     }
 

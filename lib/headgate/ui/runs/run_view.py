@@ -98,7 +98,10 @@ def _head(context: Context, detail: RunDetail) -> None:
                 ("Requested", f"{short_time(_asked_at(detail))} by {row.created_by}"),
                 *_decision(detail),
                 ("Duration", took(row.started_at, row.ended_at)),
-                ("Estimate", truth_words(truth(row, detail.plan.impact, detail.counts))),
+                (
+                    "Estimate",
+                    truth_words(truth(row, detail.plan.impact, detail.counts, detail.documents)),
+                ),
                 ("Attempt", row.attempt if row.attempt > 1 else None),
                 ("Undo possible", _kept(context, detail)),
                 ("Undone by", [Code(r) for r in detail.undone_by]),

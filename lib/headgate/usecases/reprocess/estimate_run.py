@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headgate.reprocess.estimate import ESTIMATE, PROCESSING, Estimate
 from headgate.reprocess.impact import again, uncounted
 from headgate.reprocess.plan import Plan, load_plan
+from headgate.reprocess.run_report import counts_of, times_of
 from headgate.store.rows import RunFilter, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.estimate_cost import with_costs
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from headgate.store import Store
     from headgate.store.rows import RunRow
 
-_RECORDS = "records"
+_BOUNDED, _RECORDS = "bounded", "records"
 _RUNS = 10
 # Of one measured rate: how far the truth usually is from it, without earlier runs to say.
 _SPREAD = 0.25
@@ -41,8 +42,7 @@ class PastRun:
 
 def estimate_plan(context: Context, plan: Plan) -> Estimate:
     """Return the estimate of a plan; `with_costs` must have measured its costs before."""
-    unread = _unread(plan)
-    records = unread if plan.scenario in PROCESSING else again(plan.impact)
+    records = _unread(plan) if plan.scenario == _BOUNDED else again(plan.impact)
     if not plan.steps:
         return Estimate(unknown=("records, bytes and duration, because the plan has no steps",))
     unknown = [] if records is not None else [_why_no_records(plan)]
@@ -145,17 +145,42 @@ def _past(context: Context, plan: Plan) -> tuple[PastRun, ...]:
         return tuple(
             p
             for row in rows
-            if not _is_limited(store, row) and (p := past_run(store, row)) is not None
+            for old in [load_plan(store.runs.get(row.id).plan, source=f"run {row.id}")]
+            # A rate limit makes a run slower than the pipeline is.
+            if "rate" not in old.options and _is_stream(old) is _is_stream(plan)
+            if (p := past_run(store, row, old)) is not None
         )
 
 
-def _is_limited(store: Store, row: Any) -> bool:
-    """Whether a rate limit made the run slower than the pipeline is."""
-    return "rate" in load_plan(store.runs.get(row.id).plan, source=f"run {row.id}").options
+def _is_stream(plan: Plan) -> bool:
+    """Whether a step processes records as a stream, and not as a batch."""
+    return any(getattr(step, "stream", None) for step in plan.steps)
 
 
-def past_run(store: Store, row: RunRow | Any) -> PastRun | None:
-    """Return the facts of a finished run; None if its progress was recorded less than twice."""
+def past_run(store: Store, row: RunRow | Any, plan: Plan) -> PastRun | None:
+    """Return the facts of a finished run; None if it didn't report enough."""
+    if plan.scenario == _BOUNDED:
+        return _counted(store, row)
+    return _reported(store, row, plan)
+
+
+def _reported(store: Store, row: RunRow | Any, plan: Plan) -> PastRun | None:
+    """Return the facts of a run by the reports of its programs.
+
+    Several programs may read the same records. A resumed run also has the time until its resume.
+    """
+    took, records = seconds_of(row), again(plan.impact)
+    jobs = (d.document for d in store.step_documents.of(row.id) if d.name == "job")
+    facts = [job.get("facts", {}) for job in jobs]
+    times = [times_of(f).get("processing_seconds") for f in facts if "read" in counts_of(f)]
+    processing = sum(seconds for seconds in times if seconds)
+    if took is None or not records or not times or not all(times) or row.attempt > 1:
+        return None
+    return PastRun(records, took, records / processing)
+
+
+def _counted(store: Store, row: RunRow | Any) -> PastRun | None:
+    """Return the facts of a run by its progress; None if that was recorded less than twice."""
     took = seconds_of(row)
     counts = [c for c in store.progress.of(row.id) if c.unit == _RECORDS and c.done]
     if took is None or not counts:

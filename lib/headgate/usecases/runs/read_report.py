@@ -47,7 +47,7 @@ def report_of(detail: RunDetail) -> RunReport:
             for number, view in enumerate(detail.steps, start=1)
         ),
         error=row.error,
-        estimate=truth(row, detail.plan.impact, detail.counts),
+        estimate=truth(row, detail.plan.impact, detail.counts, detail.documents),
     )
 
 

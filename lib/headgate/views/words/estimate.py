@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headgate.reprocess.estimate import Estimate, error_of, read_estimate
-from headgate.store.rows import RunFacts, RunState, StepProgress
+from headgate.reprocess.run_report import counts_of
+from headgate.store.rows import RunFacts, RunState, StepDocument, StepProgress
 from headgate.text.numbers import as_records, duration, exact, moment, size
 
 
@@ -24,7 +25,12 @@ def estimate_lines(found: Estimate) -> Iterator[tuple[str, str]]:
         yield "Unknown", why
 
 
-def truth(row: RunFacts, impact: dict[str, Any], counts: Iterable[StepProgress]) -> dict[str, Any]:
+def truth(
+    row: RunFacts,
+    impact: dict[str, Any],
+    counts: Iterable[StepProgress],
+    documents: Iterable[StepDocument] = (),
+) -> dict[str, Any]:
     """Return the estimate and the truth of a run: `error` is 0.25 if it took a quarter longer.
 
     Empty if nothing was estimated. Values that are not known yet are None, and so is the error of
@@ -37,7 +43,11 @@ def truth(row: RunFacts, impact: dict[str, Any], counts: Iterable[StepProgress])
     took = (ended - begun).total_seconds() if begun and ended else None
     is_whole = row.state is RunState.DONE and row.attempt == 1
     error = error_of(found.expected, took) if is_whole else None
-    records = max((c.done for c in counts if c.unit == "records"), default=None)
+    # A batch counts no records while it runs. Two versions may read the same records.
+    reports = [counts_of(d.document.get("facts", {})) for d in documents if d.name == "job"]
+    read = [report["read"] for report in reports if "read" in report]
+    counted = [c.done for c in counts if c.unit == "records"]
+    records = max(counted or read, default=None)
     return {
         "estimate": {**found.document(), "startup": found.startup},
         "truth": {"records": records, "seconds": took, "error": error},
