@@ -27,6 +27,39 @@ def test_types_of_groups_and_sizes_of_logs(java_admin, kafka, topic, produce, un
     assert java_admin.describe([group, "nowhere"]) == {}
 
 
+def test_a_quota_of_a_user_is_for_all_its_clients_and_comes_before_that_of_all_users(java_admin):
+    def alter(rate, *names):
+        # None is the default: all users, or all clients.
+        with java_admin.call() as admin:
+            quota = java_admin.jvm.org.apache.kafka.common.quota
+            entity = quota.ClientQuotaEntity(dict(zip(("user", "client-id"), names, strict=False)))
+            change = quota.ClientQuotaAlteration.Op("consumer_byte_rate", rate)
+            one = quota.ClientQuotaAlteration(entity, [change])
+            admin.alterClientQuotas([one]).all().get()
+
+    def said(rate, user="nobody"):
+        # A broker tells of a change only once it has heard of it.
+        deadline = time.monotonic() + 30
+        while (found := java_admin.read_quota(user)) != rate and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
+
+    # So much that it slows no other test.
+    every, own = 8e12, 9e12
+    assert java_admin.read_quota("nobody") is None
+    try:
+        alter(every, None)
+        assert said(every) == every
+        alter(own, "nobody")
+        assert said(own) == own and java_admin.read_quota("other") == every
+        alter(1.0, "nobody", "one-client")
+        alter(own, "nobody", None)
+        assert said(None) is None, "each client has so much for itself"
+    finally:
+        for names in [(None,), ("nobody",), ("nobody", "one-client"), ("nobody", None)]:
+            alter(None, *names)
+
+
 @pytest.fixture
 def kafka(broker):
     from headgate.gateway.kafka.cluster import Kafka

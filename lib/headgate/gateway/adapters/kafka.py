@@ -148,6 +148,14 @@ class KafkaAdapter:
             return dict.fromkeys(wanted)
         return {n: sum(size for (t, _), size in sizes.items() if t == n) for n in wanted}
 
+    def read_quota(self) -> float | None:
+        """Return how many bytes/s this login may read from all brokers, None: no known limit."""
+        user = self._context.registry.kafka.get("sasl.username", "ANONYMOUS")
+        try:
+            return self.cluster.java.read_quota(user) if self.cluster.java else None
+        except HeadgateError:
+            return None
+
     def abort_transaction(self, transaction: Transaction) -> None:
         """Abort it and fence its producer."""
         java_transactions.abort_transaction(self._java("Aborting transactions"), transaction)

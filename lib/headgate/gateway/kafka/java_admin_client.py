@@ -27,6 +27,7 @@ MISSING = ("GroupIdNotFoundException",)
 FORBIDDEN = ("AuthorizationException",)
 SILENT = ("TimeoutException", "DisconnectException", "Failed to find brokers")
 TIMEOUT = 8.0
+_READ = "consumer_byte_rate"
 
 
 class JavaAdmin:
@@ -115,6 +116,28 @@ class JavaAdmin:
                             part = (tp.topic(), tp.partition())
                             sizes[part] = max(sizes.get(part, 0), replica.size())
         return sizes
+
+    def read_quota(self, user: str) -> float | None:
+        """Return how many bytes/s a user may read from all brokers; None if its quota has no sum.
+
+        A quota is of each broker. One by client id limits each client for itself.
+        """
+        with self.call() as admin:
+            every = self.jvm.org.apache.kafka.common.quota.ClientQuotaFilter.all()
+            brokers = len(each(admin.describeCluster().nodes().get()))
+            found = {
+                (entries.get("user"), entries.containsKey("client-id")): quotas[_READ]
+                for entity, quotas in admin.describeClientQuotas(every).entities().get().items()
+                for entries in [entity.entries()]
+                if entries.containsKey("user") and not entries.get("client-id") and _READ in quotas
+            }
+        # Kafka's order: a user's own quotas before those of all users, by client id first.
+        for name in (user, None):
+            if (name, True) in found:
+                return None
+            if (name, False) in found:
+                return float(found[name, False]) * brokers
+        return None
 
     @contextmanager
     def call(self, *, changes: bool = False) -> Iterator[Any]:

@@ -78,6 +78,9 @@ class KafkaInspector(Protocol):
     def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
         """Return each topic's size on disk (one replica), None where that can't be told."""
 
+    def read_quota(self) -> float | None:
+        """Return how many bytes/s this login may read from all brokers, None: no known limit."""
+
     def group(self, group_id: str) -> Group:
         """Return a group with its committed offsets; one that can't be seen is not inactive."""
 

@@ -15,6 +15,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.scenarios.shared import processing_mode
 from headgate.reprocess.steps import load_step
 
 COMMANDS = Commands(start="run", stop="halt", status="ask", suspend="hold", reenable="free")
@@ -135,6 +136,12 @@ def test_unread_records_that_expire_soon_are_a_risk(engine, scenario):
         scenario, "p", world, options, version=Version(engine=engine), schedule=lambda _name: None
     )
     assert any("orders keeps records for 1 s. At any time, Kafka" in r for r in plan.risks)
+
+
+def test_the_load_on_the_brokers_is_named(monkeypatch):
+    monkeypatch.setattr(processing_mode, "MANY", 70)
+    plan = build_plan("bounded", "p", World(Engine.SPARK))
+    assert any("up to 70 records from the brokers as fast as Spark" in r for r in plan.risks)
 
 
 def test_another_master_is_named_and_a_precondition():

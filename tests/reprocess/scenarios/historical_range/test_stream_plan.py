@@ -23,6 +23,7 @@ from headgate.model.version import (
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.scenarios.shared import processing_mode
 from headgate.reprocess.steps import load_step
 from headgate.text.times import milliseconds
 
@@ -153,6 +154,35 @@ def test_the_plan_shows_where_the_range_is_and_how_late_records_are():
     none = replace(TIMES, slices=tuple(replace(s, first=None, last=None) for s in TIMES.slices))
     made = plan(version(HOURLY), times=none)
     assert made.impact["range"] == {} and made.impact["lateness_ms"] is None
+
+
+@pytest.mark.parametrize(
+    ("scenario", "records", "size"), [("historical-range", 50, "1 GB"), ("ab", 140, "2.8 GB")]
+)
+def test_the_load_on_the_brokers_and_a_quota_are_named(scenario, records, size, monkeypatch):
+    class Large(Cluster):
+        def topic_bytes(self, names):
+            return dict.fromkeys(names, 1_400_000_000)
+
+        def read_quota(self):
+            return 100_000.0
+
+    assert not any("brokers" in r for r in plan(version(HOURLY), cluster=Large()).risks)
+    monkeypatch.setattr(processing_mode, "MANY", 50)
+    made = plan(version(HOURLY), scenario=scenario, cluster=Large())
+    load, quota = (r for r in made.risks if "brokers as fast" in r or "quota of Kafka" in r)
+    assert load == (
+        f"the run reads up to {records} records (about {size}) from the brokers as fast as Spark "
+        "can. To limit the load, pass --rate with --as stream, or set the quota consumer_byte_rate "
+        "for the query's Kafka user"
+    )
+    least = {"1 GB": "2.78 h", "2.8 GB": "7.78 h"}[size]
+    assert quota.startswith("a quota of Kafka limits Headgate's user to 100 kB/s.")
+    assert quota.endswith(f"the run takes at least {least}")
+    (load,) = (r for r in plan(version(HOURLY), scenario=scenario).risks if "as fast as" in r)
+    assert f"up to {records} records from the brokers" in load, "sizes aren't always known"
+    made = plan(version(HOURLY), scenario=scenario, rate=9, **{"as": "stream"})
+    assert not any("as fast as Spark can. To" in r for r in made.risks)
 
 
 def test_a_stream_says_its_batches_and_what_it_drops():

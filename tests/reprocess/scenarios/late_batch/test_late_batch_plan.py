@@ -7,7 +7,14 @@ from late_cluster import DAY, NO_TIME, TOTAL, TOUCH, WINDOW, Cluster, argument, 
 
 from headgate.errors import RefusedError, ScenarioError
 from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.scenarios.shared import processing_mode
 from headgate.text.times import milliseconds
+
+
+def test_the_load_on_the_brokers_is_named(monkeypatch):
+    monkeypatch.setattr(processing_mode, "MANY", 150)
+    (load,) = (r for r in plan_of(Cluster(), WINDOW).risks if "as fast as Spark can" in r)
+    assert "To limit the load, set the quota consumer_byte_rate" in load
 
 
 def test_records_that_expire_before_the_run_needs_them_are_a_risk():

@@ -38,6 +38,7 @@ from headgate.reprocess.scenarios.shared.processing_mode import (
     ProcessingMode,
     choose,
     least_seconds,
+    load_risks,
 )
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.outputs.compare_results import CompareResults
@@ -130,6 +131,7 @@ def _risks(
         *mode.risks(request.version),
         _STREAM if mode.is_stream else _BATCH,
         *common.lost_risks(topics),
+        *load_risks(request, topics, ranges, limit=mode.limit, times=2),
         *retention_risks(request.inspector, topics, ranges, request.options.get("rate")),
         *common.effect_risks(request.pipeline, request.version, times="twice more"),
     ]

@@ -22,7 +22,7 @@ from headgate.reprocess.scenarios.bounded.options import (
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import retention_risks
-from headgate.reprocess.scenarios.shared.processing_mode import least_seconds
+from headgate.reprocess.scenarios.shared.processing_mode import least_seconds, load_risks
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
 from headgate.text.numbers import name_list
@@ -78,7 +78,7 @@ def build(request: PlanRequest) -> Plan:
         },
         risks=(
             *_risks(request, unread),
-            *_retention_risks(request, topics or {}, position),
+            *_input_risks(request, topics or {}, position),
         ),
         blockers=tuple(_blockers(request, found, position)),
         options=dict(request.options),
@@ -152,11 +152,14 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
     yield from time_risks(request)
 
 
-def _retention_risks(
+def _input_risks(
     request: PlanRequest, topics: Mapping[str, Topic], position: QueryPosition
 ) -> list[str]:
     unread = unread_ranges(topics, positions_of(position))
-    return retention_risks(request.inspector, topics, unread, request.options.get("rate"))
+    return [
+        *load_risks(request, topics, unread, limit="--rate"),
+        *retention_risks(request.inspector, topics, unread, request.options.get("rate")),
+    ]
 
 
 def _has_limit(request: PlanRequest) -> bool:

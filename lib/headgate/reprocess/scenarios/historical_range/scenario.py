@@ -57,6 +57,7 @@ from headgate.reprocess.scenarios.shared.processing_mode import (
     ProcessingMode,
     choose,
     least_seconds,
+    load_risks,
 )
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.text.numbers import as_records, duration, name_list
@@ -165,6 +166,7 @@ def _plan(
                 found,
                 mode,
             ),
+            *load_risks(request, topics, offsets, limit=mode.limit),
             *retention_risks(inspector, topics, offsets, request.options.get("rate")),
             *said,
             *least_seconds(request, sum(records.values())),

@@ -21,6 +21,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     newer_records,
     retention_risks,
 )
+from headgate.reprocess.scenarios.shared.processing_mode import load_risks
 from headgate.text.numbers import as_records, plural
 
 
@@ -88,6 +89,7 @@ def risks_of(
             "late records again. Then run late-batch again"
         )
     risks += common.lost_risks(topics)
+    risks += load_risks(request, topics, needed.offsets, limit="")
     risks += retention_risks(request.inspector, topics, needed.offsets)
     return [*risks, *function_risks(request)]
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.scenarios.shared.common import at_least
-from headgate.reprocess.scenarios.shared.processed_records import other_in_batches, unknown_state
-from headgate.text.numbers import duration, name_list, plural
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    other_in_batches,
+    unknown_state,
+)
+from headgate.text.numbers import as_records, duration, name_list, plural, size
 
 BATCH, STREAM = "batch", "stream"
+MANY = 100_000
+"""Minimum number of records of a run whose load on the brokers is worth a sentence."""
 # A batch of a stream must fit the state store's memory and be worth its commit.
 _AT_MOST = 100_000
 # A batch with a rate limit has the records of so many seconds: smaller ones drop more as late.
@@ -58,6 +65,11 @@ class ProcessingMode:
     def is_stream(self) -> bool:
         """Whether it is one."""
         return self.stream is not None
+
+    @property
+    def limit(self) -> str:
+        """The options that limit how fast it reads."""
+        return "--rate" if self.is_stream else "--rate with --as stream"
 
     def risks(self, version: Version) -> list[str]:
         """Return how the records are processed, and what comes of it."""
@@ -109,6 +121,43 @@ def least_seconds(request: PlanRequest, records: int) -> list[str]:
         return []
     least = duration(records * 1000 // rate)
     return [f"with this rate limit, the run takes at least {least}"]
+
+
+def load_risks(
+    request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges, *, limit: str, times: int = 1
+) -> list[str]:
+    """Say what the run reads from the brokers `times` times, if that is much, and what limits it.
+
+    `limit` are the options of the scenario that limit it; empty: none.
+    """
+    counts = {
+        name: times * sum(end - begin for begin, end in ranges.get(name, {}).values())
+        for name in topics
+    }
+    if (total := sum(counts.values())) < MANY:
+        return []
+    sizes = request.inspector.kafka.topic_bytes(counts)
+    each = [
+        n * bytes_ / every if (bytes_ := sizes[t]) and (every := topics[t].records) else None
+        for t, n in counts.items()
+        if n
+    ]
+    known = None if None in each else sum(e for e in each if e is not None)
+    found = []
+    if request.options.get("rate") is None:
+        about = f" (about {size(known)})" if known else ""
+        pass_ = f"pass {limit}, or " if limit else ""
+        found.append(
+            f"the run reads {as_records(total)}{about} from the brokers as fast as Spark can. To "
+            f"limit the load, {pass_}set the quota consumer_byte_rate for the query's Kafka user"
+        )
+    if known and (quota := request.inspector.kafka.read_quota()):
+        least = duration(round(known * 1000 / quota))
+        found.append(
+            f"a quota of Kafka limits Headgate's user to {size(quota)}/s. If the query has the "
+            f"same user, the run takes at least {least}"
+        )
+    return found
 
 
 def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> ProcessingMode:
