@@ -22,6 +22,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 │   └── StalePlanError               the world moved after the plan was built
 ├── UnreachableError                 Kafka, the store or Spark did not answer        exit 4
 ├── StepError                        a step could not be applied or verified         exit 5
+│   ├── DifferenceError              the results of two versions differ            exit 1
 │   └── RunCancelledError            somebody cancelled the run between two steps
 └── StoreError                       a stored record is missing or contradicts another one
 
@@ -242,6 +243,13 @@ class StepError(HeadgateError):
     # Planning, restore points and HTTP calls raise it, too: only a run can be resumed or undone.
     next_step = "Fix the cause, then try again."
     exit_code = 5
+
+
+class DifferenceError(StepError):
+    """The results of two versions differ by more than the tolerance: the check failed."""
+
+    next_step = "Run `headgate report RUN` to see the differences."
+    exit_code = 1
 
 
 class RunCancelledError(StepError):

@@ -17,5 +17,5 @@ def test_an_error_names_the_command_that_makes_the_plan(undo_of, command):
     written = []
     store = SimpleNamespace(journal=SimpleNamespace(add=lambda *entry: written.append(entry)))
     plan = SimpleNamespace(undoes=())
-    RunJournal(store, "r2", plan, undo_of=undo_of).failed(0, CHANGED)
+    RunJournal(store, "r2", plan, undo_of=undo_of).failed(0, CHANGED, 5)
     assert written[0][-1]["error"].endswith(f"Run {command}")

@@ -136,7 +136,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
-    """One line of the journal: `data` of a BEGUN holds `was`, of a FAILED the `error`."""
+    """One line of the journal: `data` of a BEGUN holds `was`, of a FAILED `error` and `code`."""
 
     run: str
     position: int

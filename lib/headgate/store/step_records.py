@@ -20,7 +20,10 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
-    """One step's life; times are ISO 8601 in UTC, `error` is that of its last try."""
+    """One step's life; times are ISO 8601 in UTC, `error` is that of its last try.
+
+    `code` is the exit code of a failed step's error.
+    """
 
     state: StepState = StepState.WAITING
     was: dict[str, Any] = field(default_factory=dict)
@@ -29,6 +32,7 @@ class StepRecord:
     ended_at: str | None = None
     error: str | None = None
     reenabled: bool = False
+    code: int | None = None
 
     def as_record(self) -> Record:
         """Return what the executor needs of it."""
@@ -64,6 +68,7 @@ def _after(record: StepRecord, entry: JournalEntry) -> StepRecord:
         ended_at=None if entry.event in (Event.BEGUN, Event.RETURNING) else entry.at,
         error=_error(record, entry),
         reenabled=bool(entry.data.get("reenabled")),
+        code=entry.data.get("code"),
     )
 
 

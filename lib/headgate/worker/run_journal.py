@@ -92,11 +92,10 @@ class RunJournal:
             entries.append((self._undo_of, back, Event.UNDONE))
         self._journal.add_all(entries, doer=self._run)
 
-    def failed(self, position: int, error: str) -> None:
-        """Record that the step gave up."""
-        self._journal.add(
-            self._run, position, Event.FAILED, {"error": of_undo(error, self._undo_of)}
-        )
+    def failed(self, position: int, error: str, code: int) -> None:
+        """Record that the step gave up; `code` is the exit code of its error."""
+        said = {"error": of_undo(error, self._undo_of), "code": code}
+        self._journal.add(self._run, position, Event.FAILED, said)
 
     def returning(self, position: int) -> None:
         """Record that the effect is about to be taken back."""

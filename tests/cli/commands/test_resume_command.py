@@ -3,19 +3,25 @@
 import shutil
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
 from headgate.cli.shared import follow
-from headgate.reprocess.plan import dump_plan
+from headgate.errors import StepError
+from headgate.model.output_comparison import OutputComparison
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.steps.outputs.compare_results import CompareResults
 from headgate.store import open_store
 from headgate.store.rows import RunState
 from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.runs.apply_plan import new_run
+from headgate.worker.run_journal import RunJournal
 
 CHECKPOINT = Path(__file__).parents[2] / "golden" / "checkpoints" / "stateless_rate" / "checkpoint"
 REGISTRY = """
@@ -99,3 +105,40 @@ def test_a_run_with_a_worker_is_only_followed(store, run):
         assert f"is running: wait until the run ends, or run `headgate cancel {run}`" in undo
     finally:
         slot.release()
+
+
+DIFFERENT = OutputComparison(
+    a="a",
+    b="b",
+    equal=False,
+    rows_a=6,
+    rows_b=6,
+    missing=0,
+    extra=0,
+    different=2,
+    columns=(),
+    samples=(),
+    keys=("city",),
+)
+
+
+@pytest.mark.parametrize(("found", "code"), [(DIFFERENT, 1), (StepError("Spark failed"), 5)])
+def test_a_difference_exits_with_another_code_than_a_run_that_broke(
+    store, monkeypatch, found, code
+):
+    step = CompareResults(before="a", after="b", keys=("city",))
+    run = store.runs.enqueue(
+        new_run(plan := Plan(scenario="ab", pipeline="q", steps=(step,))), by="ann", action="apply"
+    )
+    applier = MagicMock()
+    applier.spark_jobs.compare.side_effect = [found]
+
+    def work(context, slot):
+        store.runs.claim("slot-1")
+        with pytest.raises(StepError) as error:
+            Executor(applier, RunJournal(store, run, plan, undo_of=None)).apply(0, step)
+        store.runs.finish(run, RunState.FAILED, error=str(error.value))
+
+    monkeypatch.setattr(follow, "start_worker", work)
+    ended = call("resume", run)
+    assert ended.exit_code == code, ended.output

@@ -77,7 +77,7 @@ def test_equal_results_end_well_and_an_undo_deletes_them(team, pipeline):
 
 
 def test_differences_fail_the_run_and_are_counted(team, pipeline):
-    failed = team.run("apply", str(plan(team, "second")), code=5)
+    failed = team.run("apply", str(plan(team, "second")), code=1)
     (step,) = [s for s in failed["steps"] if s["state"] == "failed"]
     assert step["action"] == "compare_results"
     assert "0 missing, 0 extra, 2 different" in step["error"]

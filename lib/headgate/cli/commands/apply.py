@@ -22,8 +22,8 @@ from headgate.usecases.runs.apply_plan import apply_plan
 def command(plan: str, detach: bool, output: str) -> int:
     """Apply the PLAN file that `headgate plan` wrote.
 
-    Exits 0 if the run is done, 2 if the file was changed by hand, 3 if the plan is blocked (nothing
-    was changed), 5 if the run failed part-way.
+    Exits 0 if the run is done, 1 if the results that an ab plan compares differ, 2 if the file was
+    changed by hand, 3 if the plan is blocked (nothing was changed), 5 if the run failed part-way.
     """
     context = current_context()
     loaded = load_plan(_read(Path(plan)), source=plan)

@@ -21,8 +21,9 @@ from headgate.usecases.runs.resume_run import resume_run
 def command(run: str, detach: bool, output: str) -> int:
     """Resume RUN at the step where it stopped; start a worker if RUN's worker was killed.
 
-    Headgate uses the current commands of headgate.toml. Exits 0 if the run is done, 3 if the run
-    can't be resumed, 5 if the run failed again.
+    Headgate uses the current commands of headgate.toml. Exits 0 if the run is done, 1 if the
+    results that an ab run compares differ, 3 if the run can't be resumed, 5 if the run failed
+    again.
     """
     context = current_context()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.cli.shared.options import emit_json, progress_console
 from headgate.cli.shared.terminal import say
-from headgate.errors import RefusedError, StepError
+from headgate.errors import DifferenceError, RefusedError, StepError
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.store.rows import RunState, StepProgress
 from headgate.store.sqlite_reader import open_soonest
@@ -113,7 +113,14 @@ def queue_and_follow(
             words = f"\nDetached: run {run} continues; see `headgate runs {run}`"
             progress_console().print(words, soft_wrap=True)
         show(found, output=output)
-    return EXIT.get(found.row.state, 0)
+    return _exit_code(found)
+
+
+def _exit_code(found: RunOutcome) -> int:
+    state, failed = found.row.state, {s.code for s in found.steps if s.state == "failed"}
+    if state is RunState.FAILED and DifferenceError.exit_code in failed:
+        return DifferenceError.exit_code
+    return EXIT.get(state, 0)
 
 
 def until_ended(context: Context, run: str) -> RunDetail:

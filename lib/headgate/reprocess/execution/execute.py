@@ -54,8 +54,8 @@ class Journal(Protocol):
     def done(self, position: int) -> None:
         """Record that the effect happened and was verified."""
 
-    def failed(self, position: int, error: str) -> None:
-        """Record that the step gave up."""
+    def failed(self, position: int, error: str, code: int) -> None:
+        """Record that the step gave up; `code` is the exit code of its error."""
 
     def returning(self, position: int) -> None:
         """Record that the effect is about to be taken back."""
@@ -79,7 +79,7 @@ class Executor:
         try:
             self._apply(position, step, record)
         except HeadgateError as error:
-            self.journal.failed(position, mask_text(str(error)))
+            self.journal.failed(position, mask_text(str(error)), error.exit_code)
             raise
         self.journal.done(position)
 

@@ -39,7 +39,8 @@ class StepView:
     """One step of a run, with its state.
 
     `state` is `done`, `failed`, `undone`, `in_doubt` (started, without a recorded end), `running`
-    (started in an active run), `waiting`, or `skipped` (its run has ended).
+    (started in an active run), `waiting`, or `skipped` (its run has ended). `code` is the exit code
+    of a failed step's error.
     """
 
     action: str
@@ -49,6 +50,7 @@ class StepView:
     error: str | None = None
     begun_at: str | None = None
     ended_at: str | None = None
+    code: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +214,7 @@ def _view(step: Step, record: StepRecord, *, ended: bool) -> StepView:
         error=record.error,
         begun_at=record.begun_at,
         ended_at=record.ended_at,
+        code=record.code,
     )
 
 

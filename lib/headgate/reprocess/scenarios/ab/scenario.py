@@ -187,7 +187,7 @@ SCENARIO = Scenario(
             name="allow-differences",
             ask="Succeed even if the results differ",
             help="Report differences without failing the run (default: the run fails with exit "
-            "code 5).",
+            "code 1).",
             kind=Kind.FLAG,
         ),
     ),

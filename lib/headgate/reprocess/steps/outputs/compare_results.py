@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.errors import StepError
+from headgate.errors import DifferenceError
 from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.steps.base.comparison import keep_comparison
 from headgate.reprocess.steps.base.document import StepBase
@@ -44,7 +44,7 @@ class CompareResults(StepBase):
         )
         said, file = keep_comparison(applier, found)
         if self.must_match and not found.equal:
-            raise StepError(
+            raise DifferenceError(
                 f"the results differ: {said}. See {file}. If the differences are expected, plan "
                 "again with --allow-differences"
             )
