@@ -16,6 +16,7 @@ from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.process.set_schedule import RestoreSchedule, SetSchedule
 from headgate.text.numbers import exact
+from reprocess.scenarios.bounded.test_bounded import World as BoundedWorld
 
 
 class World(FlatPorts):
@@ -107,6 +108,15 @@ def test_the_plan_shows_the_schedule_and_all_that_its_runs_do():
     assert made.resources == ("schedule:p",)
     assert any("approves the runs of all ticks" in risk for risk in made.risks)
     assert set(bounded.risks) <= set(made.risks)
+
+
+def test_the_runs_of_a_spark_query_keep_to_the_rate_limit():
+    world = BoundedWorld(Engine.SPARK)
+    made = build_plan("incremental", "p", world, {"every": "1h", "rate": 7, "max-records": 50})
+    bounded = build_plan("bounded", "p", world, {"rate": 7, "max-records": 50})
+    assert made.steps[0].schedule.options == {"rate": 7, "max-records": 50}
+    assert made.steps[0].schedule.approved["hash"] == bounded.hash
+    assert "with this rate limit, the run takes at least 10 s" in made.risks
 
 
 def test_what_moves_by_itself_is_not_approved_and_what_is_changed_is():

@@ -17,7 +17,7 @@ from headgate.reprocess.steps.process.set_schedule import SetSchedule
 from headgate.text.times import duration
 
 # The options of a tick's bounded run.
-PASSED = ("max-records", "time-limit")
+PASSED = ("max-records", "rate", "time-limit")
 _COUNTS = ("records", "total", "to_read", "uncounted")
 
 
@@ -187,7 +187,7 @@ SCENARIO = Scenario(
             kind=Kind.NUMBER,
             metavar="COUNT",
         ),
-        *(o for o in BOUNDED.options if o.name == "max-records"),
+        *(o for o in BOUNDED.options if o.name in ("max-records", "rate")),
         Option(
             name="time-limit",
             ask="Time limit of a run in seconds",
