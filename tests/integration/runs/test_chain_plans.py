@@ -167,6 +167,16 @@ def test_without_a_batch_from_before_the_moment_nothing_is_correct(shop):
     assert not named.impact["chain"][1]["is_exact"]
 
 
+def test_a_first_batch_without_a_limit_is_named_of_each_query_that_reads_its_input_again(shop):
+    shop.query("counts", shop.upper, shop.topic("counts"), COUNTS)
+    size = "all records to process (now {})"
+    (whole,) = said(shop.plan(), "maxOffsetsPerTrigger")
+    assert whole.startswith("first: at least one source") and size.format(12) in whole
+    back = shop.plan(at=shop.between, choose=["counts=skip"])
+    (since,) = said(back, "maxOffsetsPerTrigger")
+    assert since.startswith("first: at least one source") and size.format(8) in since
+
+
 def test_a_moment_that_no_batch_reaches_and_one_of_the_future(shop):
     shop.group("billing", shop.upper, offset=3)
     plan = shop.plan(at="2999-01-01T00:00:00Z")

@@ -109,8 +109,12 @@ def test_spark_keeps_the_checkpoint_runs_to_the_bound_and_stays_stopped():
 
 
 def test_a_first_batch_without_a_limit_is_a_risk_with_its_size():
-    plan = build_plan("bounded", "p", World(Engine.SPARK))
-    assert any("batch contains all unread records (now 70)" in risk for risk in plan.risks)
+    world = World(Engine.SPARK)
+    (said,) = [r for r in build_plan("bounded", "p", world).risks if "first batch" in r]
+    assert "contains all records to process (now 70)" in said
+    assert said.endswith("Set this option in the query, or pass --max-records")
+    world.sources = (replace(KAFKA, offsets={"orders": {0: 90, 1: 30}}),)
+    assert not any("first batch" in r for r in build_plan("bounded", "p", world).risks)
 
 
 def test_a_rate_limit_bounds_the_first_batch_too():

@@ -8,14 +8,16 @@ from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import LoggedBatch
-from headgate.model.version import Engine, Version
+from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version, Watermark
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.chain import downstream
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.downstream import _reprocessed, move_downstream
 from headgate.reprocess.scenarios.chain.join import _own_options, _steps, _without_options
 from headgate.reprocess.scenarios.chain.moves import Candidate, Cut, Move, rewinds
+from headgate.reprocess.scenarios.shared.common import catch_up_risks
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
 
@@ -82,6 +84,32 @@ def test_a_query_writes_at_other_times_than_those_of_its_input():
     (blocker,) = moved(Paper(1), cuts={"b": replace(cut, is_target=True)}).blockers
     assert "Spark writes b, so their timestamps are the times of writing" in blocker
     assert moved(Paper(1)).risks == ()
+
+
+def test_a_query_that_keeps_its_state_drops_rewritten_records_as_late():
+    counts = Version(
+        engine=Engine.SPARK,
+        stateful=(StatefulOperator(kind=OperatorKind.AGGREGATE),),
+        watermarks=(Watermark(column="s0.time", delay="1 minute"),),
+    )
+    late = "the query keeps its watermark, so Spark drops rewritten records"
+    for version, is_said in ((counts, True), (replace(counts, watermarks=()), False)):
+        member = replace(MEMBER, version=version)
+        request = PlanRequest(scenario="chain", pipeline=QUERY, inspector=Paper(1))
+        move = move_downstream(request, member, CUTS, Choice.SKIP)
+        assert any(r.startswith(late) for r in move.risks) == is_said
+
+
+def test_a_query_that_catches_up_counts_only_the_records_before_the_replaced_ones(monkeypatch):
+    risks = ("the sink is a topic", *catch_up_risks(None, {("b", 0): 9}))
+    plan = Plan(scenario="rewind", pipeline="q", risks=risks)
+    chosen = Candidate(batch=LoggedBatch(number=1, offsets={"b": {0: 2}}))
+    monkeypatch.setattr(downstream, "candidates", lambda *_: [chosen])
+    monkeypatch.setattr(downstream, "rewind_plan", lambda *_: plan)
+    move = moved(Paper(1), Choice.REWIND)
+    assert move.plan.risks == ("the sink is a topic",)
+    (said,) = [r for r in move.risks if "maxOffsetsPerTrigger" in r]
+    assert "all records to process (now 3)" in said
 
 
 def test_skipped_records_are_not_counted_as_reprocessed():

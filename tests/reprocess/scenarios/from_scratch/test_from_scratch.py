@@ -231,6 +231,11 @@ RISKS = [
     (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="console")), "to its console sink"),
     (
         of_spark(),
+        Version(engine=Engine.SPARK, sources=(EARLIEST,)),
+        "first batch contains all records to process (now 20)",
+    ),
+    (
+        of_spark(),
         Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)),
         "startingOffsets of source bills is unknown",
     ),

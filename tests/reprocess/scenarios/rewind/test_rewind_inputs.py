@@ -48,6 +48,7 @@ def inputs(inspector, batch=BATCH, files=0, known=None):
 def test_what_lies_between_is_counted():
     found = inputs(PaperInspector({"orders": topic()}))
     assert found.again == {"orders": 70} and found.blockers == ()
+    assert found.unread == {("orders", 0): 80, ("orders", 1): 70}
     assert found.facts == {
         "cluster_id": "c-1",
         "topics": {"orders": {"id": "id", "partitions": 2}},

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.shared.common import at_least
+from headgate.reprocess.scenarios.shared.common import at_least, unread_parts
 from headgate.reprocess.scenarios.shared.processed_records import Ranges
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
@@ -17,8 +17,10 @@ def unread_records(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> dict[str, int]:
     """Return by topic how many offsets are after the positions, or after the earliest ones."""
-    ranges = unread_ranges(topics, positions)
-    return {name: sum(e - b for b, e in parts.values()) for name, parts in sorted(ranges.items())}
+    found = dict.fromkeys(sorted(topics), 0)
+    for (name, _), count in unread_parts(topics, positions).items():
+        found[name] += count
+    return found
 
 
 def unread_ranges(topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]) -> Ranges:

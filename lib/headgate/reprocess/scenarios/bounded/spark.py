@@ -130,13 +130,10 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
             "worth of records. Within a batch, Spark reads as fast as it can"
         )
         yield from least_seconds(request, sum((unread or {}).values()))
-    elif not _has_limit(request):
-        now = "" if unread is None else f" (now {sum(unread.values())})"
-        yield (
-            "at least one source of the query has no known `maxOffsetsPerTrigger`. Without this "
-            f"limit, the first batch contains all unread records{now}, and can exceed memory. Pass "
-            "--max-records"
-        )
+    elif request.options.get("max-records") is None:
+        total = None if unread is None else sum(unread.values())
+        more = ", or pass --max-records"
+        yield from common.first_batch_risks(request.version, total, more)
     if request.version is not None and request.version.watermarks:
         yield (
             "Spark drops records older than the watermark, as in normal operation. With smaller "
@@ -160,11 +157,3 @@ def _input_risks(
         *load_risks(request, topics, unread, limit="--rate"),
         *retention_risks(request.inspector, topics, unread, request.options.get("rate")),
     ]
-
-
-def _has_limit(request: PlanRequest) -> bool:
-    if request.options.get("max-records") is not None:
-        return True
-    sources = (request.version.sources if request.version else None) or ()
-    given = [{k.lower() for k in source.options} for source in sources]
-    return bool(given) and all("maxoffsetspertrigger" in options for options in given)

@@ -61,6 +61,8 @@ Replacements = Mapping[TopicPart, Replaced]
 
 _NO_STATE = "The pipeline processes each rewritten record once."
 _STAYS = "Its earlier results from replaced records are kept."
+# How the risks begin of a query that reads all that its topics have.
+_CATCHES_UP = ("at least one source of the query has no known", "the query catches up in batches")
 _AS_IF = "Its state then includes no replaced record."
 
 
@@ -168,7 +170,6 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     at = positions(replaced, commits)
     behind = left_behind(member.name, unread_before(replaced, at))
     unread = _unread(replaced, at)
-    state = () if member.is_stateless else (_counts_twice(f"--choose {member.name}=reset"),)
     return Move(
         member=member,
         choice=Choice.SKIP,
@@ -176,7 +177,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *state, *_lost(cuts, unread)),
+        risks=(*behind, *_state_risks(member, "reset"), *_lost(cuts, unread)),
         blockers=tuple(_untold(request, member, cuts, unread)),
     )
 
@@ -196,11 +197,19 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
     )
 
 
-def _counts_twice(instead: str) -> str:
-    return (
+def _state_risks(member: Member, *choices: str) -> Iterator[str]:
+    if member.is_stateless:
+        return
+    instead = " or ".join(f"--choose {member.name}={choice}" for choice in choices)
+    yield (
         "the state includes the replaced records, so the rewritten records count twice. To "
         f"avoid this, pass {instead}"
     )
+    if member.version is not None and member.version.watermarks:
+        yield (
+            "the query keeps its watermark, so Spark drops rewritten records that are older than "
+            f"the watermark as late. To process them, pass {instead}"
+        )
 
 
 def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
@@ -257,8 +266,6 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     unknown = [part for part, r in sorted(replaced.items()) if part not in at and r.begin < r.end]
     behind = left_behind(member.name, unread_before(replaced, at))
     unread = _unread(replaced, at)
-    instead = f"--choose {member.name}=rewind or --choose {member.name}=reset"
-    state = () if member.is_stateless else (_counts_twice(instead),)
     plan = _plan(request, member, found, cuts, (stop, skip, start_or_ask(stop)))
     return Move(
         member=member,
@@ -267,7 +274,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *state, *_lost(cuts, unread)),
+        risks=(*behind, *_state_risks(member, "rewind", "reset"), *_lost(cuts, unread)),
         blockers=(
             *_of_remote(member, found),
             *((unknown_partitions(unknown),) if unknown else ()),
@@ -342,7 +349,9 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
     plan = _kept(request, member, found, cuts) if is_last else rewind_plan(request, member, chosen)
-    plan = replace(plan, impact=_reprocessed(plan.impact, chosen, found, limits))
+    # It reads only the records before those that are replaced.
+    own = tuple(r for r in plan.risks if not r.startswith(_CATCHES_UP))
+    plan = replace(plan, impact=_reprocessed(plan.impact, chosen, found, limits), risks=own)
     catch_up = tuple(_catch_up(request, member, found, cuts, chosen, limits))
     skip = _skip_step(request, member, found, cuts, first=False)
     cut = cut_of(plan, member, chosen.next_ms, min(c.at for c in cuts.values()))
@@ -355,7 +364,7 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         out=None if is_last else cut,
         batch=chosen.batch.number,
         blockers=tuple(_blockers(member, found, catch_up)),
-        risks=tuple(_run_risks(member, catch_up)),
+        risks=tuple(_run_risks(member, chosen.unread(limits))),
     )
 
 
@@ -394,8 +403,7 @@ def _catch_up(
     limits: Mapping[TopicPart, int],
 ) -> Iterator[RunBounded]:
     """Yield the run to the moment, if the batch ends before it."""
-    at = chosen.batch.offsets
-    if all(at.get(t, {}).get(p, 0) >= limit for (t, p), limit in limits.items()):
+    if not any(chosen.unread(limits).values()):
         return
     yield RunBounded(
         pipeline=member.name,
@@ -432,8 +440,9 @@ def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> 
         )
 
 
-def _run_risks(member: Member, catch_up: tuple[Step, ...]) -> Iterator[str]:
-    if catch_up:
+def _run_risks(member: Member, unread: Mapping[TopicPart, int]) -> Iterator[str]:
+    if any(unread.values()):
+        yield from common.catch_up_risks(member.version, unread)
         yield (
             f"{member.pipeline.entry_point} runs with the worker's credentials, to process the "
             "records before the replaced records. The results are written to the query's sink"

@@ -88,6 +88,11 @@ class Candidate:
         """The options of `rewind`."""
         return {POINT: self.point.id} if self.point else {"batch": self.batch.number}
 
+    def unread(self, limits: Mapping[TopicPart, int]) -> dict[TopicPart, int]:
+        """Return how many offsets before these limits are after the batch."""
+        at = self.batch.offsets
+        return {(t, p): max(end - at.get(t, {}).get(p, 0), 0) for (t, p), end in limits.items()}
+
 
 def has_checkpoint(request: PlanRequest, member: Member) -> bool:
     """Whether a query has a checkpoint to rewind."""

@@ -181,6 +181,8 @@ def _risks(
             "reprocesses nothing and skips unread records. Use from-point with --to-earliest: it "
             "writes the earliest offsets into a new checkpoint"
         )
+    if sources and not untold:
+        risks += common.catch_up_risks(version, common.unread_parts(starts.topics, {}))
     risks += [
         f"{_name(source)} sets startingOffsets, startingOffsetsByTimestamp or startingTimestamp. "
         "Without a checkpoint, the query starts there, and doesn't reprocess earlier records. To "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.cluster import Topic
@@ -26,7 +26,7 @@ from headgate.text.numbers import as_records, duration, plural
 class Inputs:
     """`again` are records by topic, `uncounted` input of which no number of records is known.
 
-    `facts` are what must hold until the run.
+    `facts` are what must hold until the run. `unread` are the records after the batch by partition.
     """
 
     again: dict[str, int]
@@ -34,6 +34,7 @@ class Inputs:
     facts: dict[str, Any]
     blockers: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
+    unread: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def read_inputs(
@@ -78,15 +79,19 @@ def read_inputs(
         facts={**facts, "topics": topic_facts(topics)},
         blockers=tuple(blockers),
         risks=tuple(risks),
+        unread=common.unread_parts(topics, _ends(batch)),
     )
 
 
 def _recreated(
     inspector: Inspector, batch: LoggedBatch, topics: Mapping[str, Topic], known: KnownTopics
 ) -> RecreatedTopics:
-    ends = {(t, n): at for t, parts in batch.offsets.items() for n, at in parts.items()}
-    old = OldOffsets(name=f"batch {batch.number}", offsets=ends, at_ms=batch.planned_ms)
+    old = OldOffsets(name=f"batch {batch.number}", offsets=_ends(batch), at_ms=batch.planned_ms)
     return recreated_topics(inspector, topics, old, known) if topics else RecreatedTopics()
+
+
+def _ends(batch: LoggedBatch) -> dict[tuple[str, int], int]:
+    return {(t, n): at for t, parts in batch.offsets.items() for n, at in parts.items()}
 
 
 def _again(

@@ -248,6 +248,7 @@ def _is_same_query(found: _Found) -> bool:
 
 def _risks(request: PlanRequest, found: _Found) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
+    risks += common.catch_up_risks(request.version, found.inputs.unread)
     risks += point_risks(request, found.checkpoint, found.point)
     point = found.point.history if found.point else None
     if skipped_after(found.checkpoint.history, point, found.batch.number):

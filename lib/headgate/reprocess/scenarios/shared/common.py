@@ -20,6 +20,8 @@ from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS,
 from headgate.text.numbers import duration, name_list, plural
 
 T = TypeVar("T")
+# A source whose format no evidence shows may be one.
+_KAFKA = (None, "kafka")
 
 
 def at_least(options: Mapping[str, Any], name: str, least: int, otherwise: T) -> int | T:
@@ -149,6 +151,58 @@ def lost_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             risks.append(f"{name} is compacted: only the last record of each key is reprocessed")
+    return risks
+
+
+def unread_parts(
+    topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+) -> dict[tuple[str, int], int]:
+    """Return by partition how many offsets are after its position, or after the earliest one."""
+    return {
+        (name, p.number): max((p.end or 0) - positions.get((name, p.number), p.begin or 0), 0)
+        for name, topic in sorted(topics.items())
+        for p in topic.partitions
+    }
+
+
+def batch_limits(version: Version | None) -> list[int]:
+    """Return the `maxOffsetsPerTrigger` of the query's sources that have one."""
+    options = [s.plain_options for s in (version.sources if version else None) or ()]
+    found = [o.get("maxoffsetspertrigger", "") for o in options]
+    return [int(text) for text in found if text.isascii() and text.isdecimal() and int(text)]
+
+
+def first_batch_risks(version: Version | None, unread: int | None, more: str = "") -> list[str]:
+    """Say that nothing limits the first batch of `unread` records; `more` is what else helps."""
+    sources = [s for s in (version.sources if version else None) or () if s.format in _KAFKA]
+    if unread == 0 or (sources and len(batch_limits(version)) >= len(sources)):
+        return []
+    now = "" if unread is None else f" (now {unread})"
+    return [
+        "at least one source of the query has no known `maxOffsetsPerTrigger`. Without this "
+        f"limit, the first batch contains all records to process{now}, and can exceed memory. "
+        f"Set this option in the query{more}"
+    ]
+
+
+def catch_up_risks(version: Version | None, unread: Mapping[tuple[str, int], int]) -> list[str]:
+    """Say what can happen when a query that starts again reads many records at once.
+
+    In its first batch no record is late. After that, the watermark follows the partition whose
+    event times are the latest.
+    """
+    total = sum(unread.values())
+    risks = first_batch_risks(version, total)
+    limits = batch_limits(version)
+    is_uneven = sum(map(bool, unread.values())) > 1
+    drops = version is not None and version.watermarks and version.stateful
+    if drops and limits and is_uneven and total > sum(limits):
+        risks.append(
+            "the query catches up in batches of `maxOffsetsPerTrigger` records. If the event times "
+            "of one partition advance faster than those of the others, the watermark runs ahead, "
+            "and Spark drops more records as late than in normal operation. To avoid this, raise "
+            "`maxOffsetsPerTrigger` until the query has caught up"
+        )
     return risks
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
-from headgate.reprocess.scenarios.shared.common import at_least
+from headgate.reprocess.scenarios.shared.common import at_least, batch_limits
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
     other_in_batches,
@@ -221,7 +221,6 @@ def _output_mode(version: Version) -> str:
 def _at_most(request: PlanRequest, version: Version, rate: int | None) -> int:
     if (given := at_least(request.options, "max-records", 1, None)) is not None:
         return given
-    options = [s.plain_options for s in version.sources or ()]
-    own = [o["maxoffsetspertrigger"] for o in options if "maxoffsetspertrigger" in o]
-    found = [int(text) for text in own if text.isascii() and text.isdecimal() and int(text)]
-    return min([*found, *([rate * _RATE_SECONDS] if rate else [])], default=_AT_MOST)
+    return min(
+        [*batch_limits(version), *([rate * _RATE_SECONDS] if rate else [])], default=_AT_MOST
+    )

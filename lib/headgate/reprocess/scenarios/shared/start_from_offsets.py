@@ -271,6 +271,8 @@ def _risks(
     back = {name for name, count in counted["records"].items() if count}
     if back:
         risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
+        starts = {part: way.to for part, way in ways.items()}
+        risks += common.catch_up_risks(request.version, common.unread_parts(topics, starts))
     if (back or begun.files) and not wish.new_output:
         risks.append(
             f"{request.pipeline.name} writes results of reprocessed records a second time: "
