@@ -37,6 +37,19 @@ def test_a_label_stands_where_its_option_is_named(text, shown):
     assert as_asked(text, None) == as_asked(text, "undo") == text
 
 
+@pytest.mark.parametrize(
+    ("option", "label"),
+    [
+        ("--to-earliest", "“Earliest offsets, with empty state”"),
+        ("--at=2026-04-02T12:00Z", "“Record timestamp in the first input” 2026-04-02T12:00Z"),
+    ],
+)
+def test_a_chain_is_offered_by_its_form(option, label):
+    said = f"too, run `headgate plan chain 'the first' {option}`. More"
+    assert as_asked(said, "rewind") == f"too, plan “Chain” with {label}. More"
+    assert as_asked("use `headgate plan chain`", "rewind") == "use `headgate plan chain`"
+
+
 def test_every_text_that_is_asked_for_shows_what_an_answer_looks_like():
     forms = {
         o.metavar: example(o)

@@ -6,6 +6,7 @@ import re
 from html import escape
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from console_seed import add_stopped_pipeline
 from headgate.model.version import Engine
@@ -14,7 +15,7 @@ from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
-from headgate.ui.reprocess import offsets_table, scenario_form
+from headgate.ui.reprocess import offsets_table, plan_view, scenario_form
 from headgate.ui.reprocess.option_words import on_card
 from headgate.ui.reprocess.scenario_form import choice_key
 from headgate.ui.shared.keys import ReprocessKey
@@ -215,6 +216,41 @@ def test_restore_points_are_listed_where_one_can_be_chosen(open_page, seeded):
     assert list(shown["Batch"]) == [str(point.batch)]
     at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
     assert not [e for e in at.expander if "restore point" in e.label]
+
+
+OFFER = "downstream pipelines get duplicates: b. To rewind these pipelines, too, run "
+
+
+def offering():
+    from test_reprocess_page import OFFER
+
+    from headgate.reprocess.plan import Plan
+    from headgate.ui.reprocess.plan_view import plan_consequences
+
+    plan_consequences(
+        Plan(scenario="rewind", pipeline="q",
+             risks=(f"{OFFER}`headgate plan chain q --at=2026-04-02T12:00:00.000Z`",))
+    )  # fmt: skip
+
+
+def test_the_offer_of_a_chain_leads_to_its_filled_form(open_page, seeded, monkeypatch):
+    """The link's own query parameters open the form; nothing of them stays in the address."""
+    links = []
+    monkeypatch.setattr(plan_view.st, "page_link", lambda page, **more: links.append((page, more)))
+    shown = text(AppTest.from_function(offering).run())
+    assert "plan “Chain” with “Record timestamp in the first input” 2026-04-02T12:00" in shown
+    ((page, link),) = links
+    assert page == "pages/reprocess.py"
+    given = link["query_params"] | {"pipeline": "orders-by-city"}
+    monkeypatch.undo()
+    monkeypatch.setenv("HEADGATE_CONFIG", str(seeded))
+    at = open_page("reprocess", **given)
+    assert at.selectbox(key="choice_chain_target time").value == "at"
+    assert at.text_input(key="option_chain_at").value == "2026-04-02T12:00:00.000Z"
+    assert set(at.query_params) == {"pipeline", "scenario"}
+    at.selectbox(key="choice_chain_target time").set_value("to-earliest").run()
+    assert at.selectbox(key="choice_chain_target time").value == "to-earliest"
+    assert not at.exception
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,11 @@ _NAME = re.compile(
     r"\x60[^\x60\s-][^\x60]* [^\x60]*\x60"
     r"|(?P<tick>\x60)?(?<![\w-])--(?P<option>[a-z][a-z-]*[a-z])(?![\w-])(?(tick)\x60)"
 )
+# The command that offers a chain.
+CHAIN = re.compile(
+    r"run \x60headgate plan chain [^\x60]+ "
+    r"--(?P<option>at|to-earliest)(?:=(?P<value>[^\x60]+))?\x60"
+)
 # Names without a hyphen are words, too.
 _SCENARIO = re.compile(
     rf"(?<![\w\x60-])({'|'.join(name for name in SCENARIOS if '-' in name)})"
@@ -63,7 +68,10 @@ def example(option: Option) -> str | None:
 
 
 def as_asked(text: str, scenario: str | None) -> str:
-    """Return a sentence with the page's label in the place of each option's name."""
+    """Return a sentence with the page's label in the place of each option's name.
+
+    In the place of the command of a chain is what the page's link leads to.
+    """
     declared = SCENARIOS.get(scenario) if scenario else None
     if declared is None:
         return text
@@ -72,7 +80,14 @@ def as_asked(text: str, scenario: str | None) -> str:
         option = declared.option(found["option"]) if found["option"] else None
         return f"“{option.ask}”" if option is not None and option.ask else found[0]
 
-    return _NAME.sub(asked, text)
+    return _NAME.sub(asked, CHAIN.sub(_chain, text))
+
+
+def _chain(found: re.Match[str]) -> str:
+    option = SCENARIOS["chain"].option(found["option"])
+    assert option is not None
+    value = f" {found['value']}" if found["value"] else ""
+    return f"plan “{SCENARIOS['chain'].title}” with “{option.ask}”{value}"
 
 
 def on_card(text: str, scenario: str) -> str:

@@ -14,9 +14,11 @@ from headgate.reprocess.steps.base.step import Step
 from headgate.text.numbers import plural
 from headgate.ui.reprocess.impact_panel import impact_details
 from headgate.ui.reprocess.offsets_table import offsets_table
-from headgate.ui.reprocess.option_words import as_asked
+from headgate.ui.reprocess.option_words import CHAIN, as_asked
+from headgate.ui.reprocess.scenario_form import linked_answers
 from headgate.ui.shared import markup
 from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.keys import ReprocessKey
 from headgate.ui.shared.markup import Code
 from headgate.views.reports.plan_outputs import output_lines
 
@@ -127,6 +129,7 @@ def plan_consequences(plan: Plan) -> None:
         _sentences("Blockers", reasons, "refuses")
     if plan.risks:
         _sentences("Risks", [as_asked(risk, plan.scenario) for risk in plan.risks], "unknown")
+        _chain_link(plan)
     for name, sentences in _outputs(plan).items():
         _sentences(name, sentences, "unknown")
     impact_details(plan)
@@ -143,6 +146,27 @@ def plan_consequences(plan: Plan) -> None:
         "Download plan", dump_plan(plan), file_name=f"{plan.id}.json", mime="application/json",
         icon=":material/download:", type="tertiary",
     )  # fmt: skip
+
+
+def _chain_link(plan: Plan) -> None:
+    """Lead to the form of a chain, with its target time, if a risk offers a chain."""
+    found = next(filter(None, map(CHAIN.search, plan.risks)), None)
+    if found is None or plan.pipeline is None:
+        return
+    # TIME stands for a time that only the topic's records tell.
+    value = found["value"] if found["value"] != "TIME" else None
+    st.page_link(
+        "pages/reprocess.py",
+        label="Plan a chain",
+        icon=":material/link:",
+        help="Opens the form of the scenario Chain for this pipeline. Nothing changes until you "
+        "run the plan.",
+        query_params={
+            ReprocessKey.PIPELINE.value: plan.pipeline,
+            ReprocessKey.SCENARIO.value: "chain",
+            **linked_answers("chain", found["option"], value),
+        },
+    )
 
 
 def _outputs(plan: Plan) -> dict[str, list[str]]:

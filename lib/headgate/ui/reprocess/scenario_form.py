@@ -11,6 +11,7 @@ import streamlit as st
 from headgate.model.version import Engine
 from headgate.reprocess.answers import missing
 from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
+from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.ui.reprocess.option_words import example, page_help
 from headgate.ui.shared import markup
 
@@ -26,6 +27,7 @@ def ask_options(scenario: Scenario, engine: Engine) -> dict[str, Any]:
     if scenario.support[engine].answer is Answer.REFUSED or not scenario.asks(engine):
         return {}
     groups, single = _questions(scenario, engine)
+    _take_linked(scenario, groups)
     answers: dict[str, Any] = {}
     with st.container(border=True, key="scenario_form"):
         for word, options in groups.items():
@@ -33,6 +35,27 @@ def ask_options(scenario: Scenario, engine: Engine) -> dict[str, Any]:
         answers |= _ask_each(scenario, [o for o in single if not o.after])
         answers |= _ask_each(scenario, [o for o in single if _is_next(o, answers)])
     return answers
+
+
+def linked_answers(scenario: str, name: str, value: str | None) -> dict[str, str]:
+    """Return the query parameters of a link to a form in which an option is chosen and answered."""
+    option = SCENARIOS[scenario].option(name)
+    assert option is not None and option.one_of is not None
+    answer = {option_key(scenario, name): value} if value else {}
+    return {choice_key(scenario, option.one_of): name, **answer}
+
+
+def _take_linked(scenario: Scenario, groups: Mapping[str, Sequence[Option]]) -> None:
+    """Take what a link chooses and answers out of the address, so that both can be changed."""
+    for word, options in groups.items():
+        names = {option.name: option for option in options}
+        choice = choice_key(scenario.name, word)
+        if (chosen := names.get(st.query_params.get(choice, ""))) is None:
+            continue
+        st.session_state[choice] = st.query_params.pop(choice)
+        answer = option_key(scenario.name, chosen.name)
+        if chosen.kind is Kind.TEXT and answer in st.query_params:
+            st.session_state[answer] = st.query_params.pop(answer)
 
 
 def _questions(scenario: Scenario, engine: Engine) -> tuple[dict[str, list[Option]], list[Option]]:
