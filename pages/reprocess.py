@@ -16,7 +16,12 @@ from headgate.reprocess.scenario import Scenario
 from headgate.ui.reprocess.batch_choice import choose_batch
 from headgate.ui.reprocess.impact_panel import impact_tiles
 from headgate.ui.reprocess.option_words import as_asked
-from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.reprocess.plan_view import (
+    plan_agreement,
+    plan_consequences,
+    plan_steps,
+    plan_verdict,
+)
 from headgate.ui.reprocess.point_choice import choose_point
 from headgate.ui.reprocess.scenario_choice import choose_scenario, chosen_scenario, other_scenario
 from headgate.ui.reprocess.scenario_form import ask_options, unanswered
@@ -158,10 +163,7 @@ def _confirm(context: Context, plan: Plan) -> None:
     )
     for risk in plan.risks:
         st.html(markup.say(as_asked(risk, plan.scenario), "unknown"))
-    agreed = st.checkbox(
-        "I have read the plan and its risks" if plan.risks else "I have read the plan",
-        key=ReprocessKey.CONFIRM,
-    )
+    agreed = plan_agreement(plan)
     if st.button("Start run", key=ReprocessKey.CONFIRMED, type="primary", disabled=not agreed):
         try:
             select(apply_plan(context, plan, by=user()), Param.RUN)

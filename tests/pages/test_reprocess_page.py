@@ -15,12 +15,14 @@ from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
+from headgate.reprocess.steps.topics.delete_records import DeleteRecords
 from headgate.ui.reprocess import offsets_table, plan_view, scenario_form
 from headgate.ui.reprocess.option_words import on_card
 from headgate.ui.reprocess.scenario_form import choice_key
 from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.make_point import make_point
+from headgate.views.words.impact import no_undo_words
 
 pytestmark = pytest.mark.slow
 
@@ -216,6 +218,31 @@ def test_restore_points_are_listed_where_one_can_be_chosen(open_page, seeded):
     assert list(shown["Batch"]) == [str(point.batch)]
     at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
     assert not [e for e in at.expander if "restore point" in e.label]
+
+
+def agreeing():
+    from test_reprocess_page import plan_to_empty
+
+    from headgate.ui.reprocess.plan_view import plan_agreement
+
+    plan_agreement(plan_to_empty(backed_up=False))
+
+
+def plan_to_empty(*, backed_up: bool) -> Plan:
+    topics = {"bills": {"id": "a", "partitions": 1}}
+    return Plan(
+        scenario="from-scratch",
+        pipeline="billing",
+        steps=(DeleteRecords(topics=topics, backed_up=backed_up),),
+    )
+
+
+def test_steps_without_an_undo_are_named_before_the_run_is_confirmed():
+    at = AppTest.from_function(agreeing).run()
+    said = "No undo is possible for 1 step: delete all records of bills."
+    assert said in text(at)
+    assert at.checkbox(key=ReprocessKey.CONFIRM).label == "I have read the plan"
+    assert no_undo_words(plan_to_empty(backed_up=True)) is None
 
 
 OFFER = "downstream pipelines get duplicates: b. To rewind these pipelines, too, run "

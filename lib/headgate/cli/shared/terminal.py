@@ -30,6 +30,11 @@ def say(text: str = "", *, err: bool = False) -> None:
     click.echo("\n" * (len(text) - len(rest)) + harmless(rest), err=err)
 
 
+def is_interactive() -> bool:
+    """Whether a person can answer a question; a script can't."""
+    return sys.stdin.isatty()
+
+
 def terminal_console(*, err: bool = False, **how: Any) -> Console:
     """Return rich's console; texts in what it draws are cleaned, its own colours stay."""
     # Imported here: what prints plain lines does not wait for it.

@@ -21,6 +21,7 @@ from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import ReprocessKey
 from headgate.ui.shared.markup import Code
 from headgate.views.reports.plan_outputs import output_lines
+from headgate.views.words.impact import no_undo_words
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
 MOVES = frozenset({"offsets", "moves"})
@@ -74,6 +75,16 @@ def plan_verdict(plan: Plan) -> None:
         text = f"{plural(len(plan.steps), 'step')}. Every step can be undone.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
     st.html(line)
+
+
+def plan_agreement(plan: Plan) -> bool:
+    """Name the steps that can't be undone, and return whether the reader agrees to the run."""
+    if said := no_undo_words(plan):
+        st.html(markup.say(said, "refuses"))
+    return st.checkbox(
+        "I have read the plan and its risks" if plan.risks else "I have read the plan",
+        key=ReprocessKey.CONFIRM,
+    )
 
 
 def plan_steps(plan: Plan, *, key: str = "plan") -> None:

@@ -131,6 +131,13 @@ def _after(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "Can't be undone", names(stuck)
 
 
+def no_undo_words(plan: Plan) -> str | None:
+    """Return the sentence to confirm before a run with steps that no undo rolls back."""
+    if not (stuck := not_undoable(plan)):
+        return None
+    return f"No undo is possible for {plural(len(stuck), 'step')}: {names(stuck)}."
+
+
 def downstream_words(found: Mapping[str, Any], plan: Plan) -> str:
     """Return who gets the results of a plan's pipeline, and whether a second time."""
     told = [*_pipelines(found), *(f"group {g} (undeclared)" for g in found["groups"])]
