@@ -4,7 +4,9 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
+import pyarrow.parquet
 import pytest
 
 from scenes.small_spark import small_spark
@@ -36,13 +38,15 @@ def second(spark):
 """
 
 
+ORDERS = [{"city": f"c{number % 6}", "amount": number} for number in range(60)]
+
+
 @pytest.fixture
 def pipeline(team, topic, produce, broker, monkeypatch):
     """The function `first`, registered and captured; 60 orders of six cities."""
     orders = topic("orders", partitions=2)
-    for number in range(60):
-        order = json.dumps({"city": f"c{number % 6}", "amount": number})
-        produce(orders, [order], partition=number % 2)
+    for number, order in enumerate(ORDERS):
+        produce(orders, [json.dumps(order)], partition=number % 2)
     monkeypatch.setenv("ORDERS_BROKER", broker)
     monkeypatch.setenv("ORDERS_TOPIC", orders)
     (team.folder / "totals.py").write_text(CODE)
@@ -64,6 +68,22 @@ def plan(team, other, *options):
     return file
 
 
+def totals(orders, factor=1):
+    """What the functions compute of the orders, in plain Python."""
+    found = Counter()
+    for order in orders:
+        found[order["city"]] += order["amount"]
+    return {c: n * factor if c in ("c1", "c2") else n for c, n in found.items()}
+
+
+def written(team, name):
+    """The rows of one version, none of them twice."""
+    rows = pyarrow.parquet.read_table(team.folder / "ab" / name).to_pylist()
+    found = {row["city"]: row["total"] for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
 @pytest.mark.long
 def test_equal_results_end_well_and_an_undo_deletes_them(team, pipeline):
     done = team.run("apply", str(plan(team, "same")))
@@ -76,11 +96,14 @@ def test_equal_results_end_well_and_an_undo_deletes_them(team, pipeline):
     assert not list((team.folder / "ab").iterdir())
 
 
-def test_differences_fail_the_run_and_are_counted(team, pipeline):
-    failed = team.run("apply", str(plan(team, "second")), code=1)
+@pytest.mark.parametrize("way", ["batch", pytest.param("stream", marks=pytest.mark.long)])
+def test_both_have_the_totals_of_all_orders_and_differences_fail_the_run(team, pipeline, way):
+    failed = team.run("apply", str(plan(team, "second", f"--as={way}")), code=1)
     (step,) = [s for s in failed["steps"] if s["state"] == "failed"]
     assert step["action"] == "compare_results"
     assert "0 missing, 0 extra, 2 different" in step["error"]
+    assert written(team, "a") == totals(ORDERS)
+    assert written(team, "b") == totals(ORDERS, factor=2)
     shutil.rmtree(team.folder / "ab")
 
 
@@ -101,3 +124,4 @@ def test_a_range_of_offsets_is_processed(team, pipeline):
     assert sum(n.startswith("10 records read") for n in notes) == 2
     # Partition 0 has the even numbers: three cities.
     assert any(n.startswith("3 old rows, 3 new rows") for n in notes)
+    assert written(team, "a") == written(team, "b") == totals(ORDERS[:20:2])
