@@ -79,7 +79,8 @@ def totals_of(orders, since, until):
 
 
 @pytest.mark.long
-def test_a_query_with_state_runs_as_a_stream_and_survives_kill_9(team, pipeline):
+@pytest.mark.parametrize("how", ["kill -9", "cancel"])
+def test_a_query_with_state_runs_as_a_stream_and_continues(team, pipeline, how):
     topic, orders = pipeline("numbered")
     configure(team, seconds=0.3)
     target = team.folder / "results"
@@ -102,11 +103,14 @@ def test_a_query_with_state_runs_as_a_stream_and_survives_kill_9(team, pipeline)
         time.sleep(0.05)
     assert found, "no second batch was committed"
     assert not target.exists()
-    for pid in worker_pids(team):
+    (run,) = [p.name for p in (team.folder / ".headgate" / "runs").iterdir()]
+    if how == "cancel":
+        assert team.run("cancel", run, "--wait")["state"] == "cancelled"
+        assert found[0].exists(), "the run can't continue after this batch"
+    for pid in worker_pids(team) if how == "kill -9" else ():
         os.kill(pid, signal.SIGKILL)
     configure(team, seconds=0)
     apply.communicate(timeout=300)
-    (run,) = [p.name for p in (team.folder / ".headgate" / "runs").iterdir()]
     state = team.run("runs", run)["state"]
     if state != "done":
         assert team.run("resume", run)["state"] == "done"
