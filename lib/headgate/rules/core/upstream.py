@@ -201,7 +201,7 @@ def never_null(topology: Topology, operator: str | None) -> frozenset[str]:
     for edge in topology.edges:
         inputs[edge.target].append(nodes[edge.source])
     found: set[str] = set()
-    todo = [*inputs[operator]]
+    todo = [*inputs[operator or ""]]
     while todo:
         node = todo.pop()
         if node.operator not in STATEFUL:
