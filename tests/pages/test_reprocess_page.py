@@ -6,6 +6,7 @@ import re
 from html import escape
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from console_seed import add_stopped_pipeline
@@ -16,7 +17,7 @@ from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.reprocess.steps.topics.delete_records import DeleteRecords
-from headgate.ui.reprocess import offsets_table, plan_view, scenario_form
+from headgate.ui.reprocess import offsets_table, scenario_form
 from headgate.ui.reprocess.option_words import on_card
 from headgate.ui.reprocess.scenario_form import choice_key
 from headgate.ui.shared.keys import ReprocessKey
@@ -263,7 +264,7 @@ def offering():
 def test_the_offer_of_a_chain_leads_to_its_filled_form(open_page, seeded, monkeypatch):
     """The link's own query parameters open the form; nothing of them stays in the address."""
     links = []
-    monkeypatch.setattr(plan_view.st, "page_link", lambda page, **more: links.append((page, more)))
+    monkeypatch.setattr(st, "page_link", lambda page, **more: links.append((page, more)))
     shown = text(AppTest.from_function(offering).run())
     assert "plan “Chain” with “Record timestamp in the first input” 2026-04-02T12:00" in shown
     ((page, link),) = links

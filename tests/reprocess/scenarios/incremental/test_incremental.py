@@ -114,8 +114,9 @@ def test_the_runs_of_a_spark_query_keep_to_the_rate_limit():
     world = BoundedWorld(Engine.SPARK)
     made = build_plan("incremental", "p", world, {"every": "1h", "rate": 7, "max-records": 50})
     bounded = build_plan("bounded", "p", world, {"rate": 7, "max-records": 50})
-    assert made.steps[0].schedule.options == {"rate": 7, "max-records": 50}
-    assert made.steps[0].schedule.approved["hash"] == bounded.hash
+    schedule = made.steps[0].details()["schedule"]
+    assert schedule["options"] == {"rate": 7, "max-records": 50}
+    assert schedule["approved"]["hash"] == bounded.hash
     assert "with this rate limit, the run takes at least 10 s" in made.risks
 
 
