@@ -70,6 +70,8 @@ TIMES = EventTimes(
 class Cluster(FlatPorts):
     """A topic, and what is measured of it."""
 
+    begins = (0, 0)
+
     def __init__(self, times=TIMES):
         self.times = times
         self.retention_ms, self.first = None, 0
@@ -81,7 +83,8 @@ class Cluster(FlatPorts):
         return PIPELINE
 
     def topics(self, names):
-        parts = (Partition(number=0, begin=0, end=50), Partition(number=1, begin=0, end=20))
+        ends = enumerate(zip(self.begins, (50, 20), strict=True))
+        parts = tuple(Partition(number=n, begin=begin, end=end) for n, (begin, end) in ends)
         facts = {"partitions": parts, "retention_ms": self.retention_ms}
         return {n: Topic(name=n, id="1", **facts) for n in names if n == "orders"}
 
@@ -434,3 +437,62 @@ def test_a_rate_above_the_number_of_records_has_no_least_time():
     made = plan(version(HOURLY), rate=100_000, max_records=1, **{"as": "stream"})
     assert not any("the run takes at least" in risk for risk in made.risks)
     assert any("each batch of 1 record starts at least 0.01 ms" in risk for risk in made.risks)
+
+
+EARLY = {"from": "2026-04-02T03:00:00Z", "until": "2026-04-02T04:00:00Z"}
+
+
+class CutCluster(Cluster):
+    """The record at offset n of each partition has a Kafka timestamp of n hours after midnight."""
+
+    def __init__(self, *begins):
+        super().__init__()
+        self.begins = begins
+
+    def first_at(self, parts, at):
+        hour = max(-(-(at - milliseconds(DAY)) // 3_600_000), 0)
+        logs = {("orders", p.number): p for p in self.topics({"orders"})["orders"].partitions}
+        found = {part: max(logs[part].begin, hour) for part in parts}
+        return {part: offset if offset < logs[part].end else None for part, offset in found.items()}
+
+
+def test_a_range_that_begins_before_the_first_record_left_is_incomplete():
+    made = plan(version(HOURLY), cluster=CutCluster(6, 0), **EARLY)
+    said = (
+        "Kafka has deleted the first records of orders (6 offsets). Records with Kafka timestamps "
+        "before 2026-04-02T06:01:00.000Z may be missing, so results of the range may lack records"
+    )
+    wayout = "Pass 2026-04-02T06:01:00.000Z or later as --from. To accept incomplete results, pass"
+    assert made.blockers == (f"{said}. {wayout} --accept-expired",)
+    accepted = plan(version(HOURLY), cluster=CutCluster(6, 0), accept_expired=True, **EARLY)
+    assert accepted.can_apply and accepted.risks[0] == said
+    assert not any("exact" in risk or "past retention" in risk for risk in accepted.risks)
+    later = plan(
+        version(HOURLY),
+        cluster=CutCluster(6, 0),
+        **EARLY | {"from": "2026-04-02T06:01:00Z", "until": "2026-04-02T08:00:00Z"},
+    )
+    assert later.can_apply, later.blockers
+    assert later.risks[0] == (
+        "the result is exact: Headgate measured the event times of all records that Kafka still "
+        "has. The deleted ones are from before the range"
+    )
+
+
+def test_lateness_and_warm_up_need_earlier_records():
+    late = {**EARLY, "from": "2026-04-02T08:00:00Z", "until": "2026-04-02T09:00:00Z"}
+    assert plan(version(HOURLY), cluster=CutCluster(6, 0), **late).can_apply
+    for more in ({"lateness": "3h"}, {"warm_up": "3h"}):
+        (said,) = plan(version(HOURLY), cluster=CutCluster(6, 0), **late | more).blockers
+        assert "Pass 2026-04-02T09:01:00.000Z or later as --from" in said
+    assert plan(version(HOURLY), cluster=CutCluster(6, 0), lateness="1h", **late).can_apply
+
+
+def test_a_partition_of_which_no_record_is_left_may_lack_records_of_the_range():
+    (said,) = plan(version(HOURLY), cluster=CutCluster(0, 20), **EARLY).blockers
+    assert said.startswith(
+        "Kafka has deleted the first records of orders (20 offsets). Records may"
+    )
+    scan = ["orders:0:10-50", "orders:1:0-20"]
+    made = plan(version(HOURLY), cluster=CutCluster(6, 0), scan=scan, **EARLY)
+    assert made.risks[0].startswith("the result includes only records at the offsets of --scan")

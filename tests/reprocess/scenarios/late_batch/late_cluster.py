@@ -77,7 +77,9 @@ class Cluster(FlatPorts):
         return "cluster"
 
     def first_at(self, parts, at):
-        return {part: self.arrivals.get((part, at)) for part in parts}
+        logs = {(n, p.number): p for n, topic in self.logs.items() for p in topic.partitions}
+        first = {(part, 0): log.begin for part, log in logs.items() if log.begin < log.end}
+        return {part: self.arrivals.get((part, at), first.get((part, at))) for part in parts}
 
     def exists(self, folder):
         return folder in self.contents

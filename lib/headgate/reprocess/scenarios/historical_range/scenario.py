@@ -30,17 +30,19 @@ from headgate.reprocess.scenarios.historical_range.target import (
 )
 from headgate.reprocess.scenarios.historical_range.time_range import (
     TimeRange,
+    expired_input,
     lateness,
     measured_range,
     operator_blockers,
     ranges_of,
     read_range,
     result_filter,
+    within_lateness,
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
+    ACCEPT_EXPIRED,
     Ranges,
-    arrival,
     function_risks,
     newer_records,
     range_blockers,
@@ -48,7 +50,6 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     read_ranges,
     retention_risks,
     source_blockers,
-    whole_topics,
 )
 from headgate.reprocess.scenarios.shared.processing_mode import (
     AS,
@@ -61,7 +62,7 @@ from headgate.reprocess.scenarios.shared.processing_mode import (
 )
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.text.numbers import as_records, duration, name_list
-from headgate.text.times import from_milliseconds, iso, milliseconds
+from headgate.text.times import from_milliseconds, iso
 
 
 def build(request: PlanRequest) -> Plan:
@@ -129,6 +130,11 @@ def _plan(
             f"no record has an event time from {iso(wanted.input_start)} to "
             f"{iso(wanted.input_until)}. {_measured(request, found)}"
         )
+    needed = within_lateness(request, topics, wanted)
+    limits = wanted if is_limited else None
+    expired = list(expired_input(request, topics, scanned, needed, limits))
+    if not request.options.get("accept-expired"):
+        blockers += [one.blocker for one in expired]
     what: dict[str, Any] = {
         "pipeline": pipeline.name,
         "entry_point": str(pipeline.entry_point),
@@ -158,14 +164,8 @@ def _plan(
         },
         impact={"records": records, "total": sum(records.values()), **measured},
         risks=(
-            *_risks(
-                request,
-                topics,
-                scanned,
-                _within_lateness(request, topics, wanted),
-                found,
-                mode,
-            ),
+            *([one.said for one in expired] or [_exact(request, scanned, needed, found, mode)]),
+            *_risks(request, topics, scanned, found),
             *load_risks(request, topics, offsets, limit=mode.limit),
             *retention_risks(inspector, topics, offsets, request.options.get("rate")),
             *said,
@@ -229,47 +229,29 @@ def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRang
     """Return the offsets to measure: the given ones, those of a lateness, or all there are now."""
     if rows := request.options.get("scan"):
         return read_ranges(rows, option="scan")
-    return _within_lateness(request, topics, wanted)
+    return within_lateness(request, topics, wanted)
 
 
-def _within_lateness(
-    request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRange
-) -> Ranges:
-    """Return the offsets that arrived up to --lateness outside the range, all ones without it.
-
-    A record behind the first newer timestamp isn't in them, whatever its own timestamp is: Kafka
-    can say where a time first comes, but not where it last comes.
-    """
-    whole = whole_topics(topics)
-    given = request.options.get("lateness")
-    if given is None:
-        return whole
-    since, until = arrival(wanted.input_start, wanted.input_until, given)
-    parts = [(t, int(p)) for t, numbers in whole.items() for p in numbers]
-    first_at = request.inspector.kafka.first_at
-    begins, ends = first_at(parts, milliseconds(since)), first_at(parts, milliseconds(until))
-    found: Ranges = {}
-    for topic, part in parts:
-        end = whole[topic][str(part)][1]
-        begin, after = begins.get((topic, part)), ends.get((topic, part))
-        limits = (end if begin is None else begin, end if after is None else after)
-        found.setdefault(topic, {})[str(part)] = limits
-    return found
-
-
-def _risks(
+def _exact(
     request: PlanRequest,
-    topics: Mapping[str, Topic],
     scanned: Ranges,
     needed: Ranges,
     found: EventTimes,
     mode: ProcessingMode,
-) -> list[str]:
+) -> str:
     exact = _exactness(request.options.get("lateness"), scanned, needed, found)
     # What a stream drops as late, its input has.
     if mode.is_stream:
         exact = exact.replace("the result is exact", "the input is complete")
-    risks = [exact]
+    if any(begin for parts in scanned.values() for begin, _ in parts.values()):
+        exact = exact.replace(*_KEPT)
+    return exact
+
+
+def _risks(
+    request: PlanRequest, topics: Mapping[str, Topic], scanned: Ranges, found: EventTimes
+) -> list[str]:
+    risks = []
     if not found.is_exact:
         risks.append(
             "the query shuffles rows before withWatermark, so Headgate doesn't know which "
@@ -278,7 +260,7 @@ def _risks(
         )
     if newer := newer_records(topics, scanned):
         risks.append(f"the results lack {as_records(newer)} after the measured offsets")
-    return [*risks, *common.lost_risks(topics), *function_risks(request)]
+    return [*risks, *common.lost_risks(topics, within=topics.keys()), *function_risks(request)]
 
 
 def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) -> str:
@@ -304,6 +286,12 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
     if is_short:
         return "the result is exact up to the measured offsets, and lacks later records"
     return "the result is exact: Headgate measured the event times of all records of the topics"
+
+
+_KEPT = (
+    "all records of the topics",
+    "all records that Kafka still has. The deleted ones are from before the range",
+)
 
 
 def _measured(request: PlanRequest, found: EventTimes) -> str:
@@ -393,6 +381,7 @@ SCENARIO = Scenario(
             "watermark).",
             metavar="COLUMN",
         ),
+        ACCEPT_EXPIRED,
         AS,
         MAX_RECORDS,
         RATE,

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from headgate.errors import ScenarioError
+from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, StatefulOperator, Version
 from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.shared.processed_records import Ranges
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    arrival,
+    cut_since,
+    deleted_words,
+    left_since,
+    whole_topics,
+)
 from headgate.text.numbers import name_list
 from headgate.text.times import (
     duration,
@@ -99,6 +107,82 @@ def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
             "range. Pass --warm-up with the time before and after the range that the run should "
             "also process"
         )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredInput:
+    """Records that results of the range may need, and that Kafka has deleted: `said` is a sentence.
+
+    `start` is from when on no result needs them, None if there is no such time.
+    """
+
+    said: str
+    start: datetime | None
+
+    @property
+    def blocker(self) -> str:
+        """Say how the plan may do without them."""
+        later = f"Pass {iso(self.start)} or later as --from. " if self.start else ""
+        return f"{self.said}. {later}To accept incomplete results, pass --accept-expired"
+
+
+def expired_input(
+    request: PlanRequest,
+    topics: Mapping[str, Topic],
+    scanned: Ranges,
+    needed: Ranges,
+    wanted: TimeRange | None,
+) -> Iterator[ExpiredInput]:
+    """Yield the topics without the first records of the range; None: all records are needed.
+
+    `needed` are the offsets that --lateness asks for. What was measured before it was deleted, and
+    what --scan leaves out, is named elsewhere.
+    """
+    inspector, since = request.inspector, 0
+    if wanted is not None:
+        late = request.options.get("lateness", "0s")
+        since = milliseconds(arrival(wanted.input_start, wanted.input_until, late)[0])
+    parts = {
+        (name, number)
+        for name, number in cut_since(inspector, topics, since)
+        for measured in [scanned.get(name, {}).get(str(number), (0, 0))[0]]
+        if 0 < measured <= needed[name][str(number)][0]
+    }
+    for name in sorted({name for name, _ in parts}):
+        left = left_since(inspector, {name: topics[name]}, since)
+        before = "" if left is None else f" with Kafka timestamps before {iso(left)}"
+        start = left + (wanted.start - from_milliseconds(since)) if left and wanted else None
+        yield ExpiredInput(_expired_risk(topics[name], before), start)
+
+
+def _expired_risk(topic: Topic, before: str) -> str:
+    return (
+        f"{deleted_words(topic)}. Records{before} may be missing, so results of the range may "
+        "lack records"
+    )
+
+
+def within_lateness(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRange) -> Ranges:
+    """Return the offsets that arrived up to --lateness outside the range, all ones without it.
+
+    A record behind the first newer timestamp isn't in them, whatever its own timestamp is: Kafka
+    can say where a time first comes, but not where it last comes.
+    """
+    whole = whole_topics(topics)
+    given = request.options.get("lateness")
+    if given is None:
+        return whole
+    since, until = arrival(wanted.input_start, wanted.input_until, given)
+    parts = [(t, int(p)) for t, numbers in whole.items() for p in numbers]
+    first_at = request.inspector.kafka.first_at
+    begins, ends = first_at(parts, milliseconds(since)), first_at(parts, milliseconds(until))
+    found: Ranges = {}
+    for topic, part in parts:
+        end = whole[topic][str(part)][1]
+        begin, after = begins.get((topic, part)), ends.get((topic, part))
+        limits = (end if begin is None else begin, end if after is None else after)
+        found.setdefault(topic, {})[str(part)] = limits
     return found
 
 

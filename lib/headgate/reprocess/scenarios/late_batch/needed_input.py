@@ -11,7 +11,12 @@ from headgate.model.cluster import Topic
 from headgate.model.version import Version, Window
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.shared.processed_records import Ranges, arrival
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    arrival,
+    cut_since,
+    deleted_words,
+)
 from headgate.text.numbers import plural
 from headgate.text.times import from_milliseconds, iso, milliseconds
 
@@ -102,17 +107,14 @@ def _arrived(
     parts = [(t, int(p)) for t, numbers in known.items() for p in numbers]
     first_at = request.inspector.kafka.first_at
     begins, ends = first_at(parts, milliseconds(since)), first_at(parts, milliseconds(after))
-    logs = {(n, p.number): p.begin or 0 for n, t in topics.items() for p in t.partitions}
     found: Ranges = {}
-    expired = set()
     for topic, part in parts:
         low, high = known[topic][str(part)]
         begin, end = begins.get((topic, part)), ends.get((topic, part))
         first = high if begin is None else min(max(begin, low), high)
         last = high if end is None else min(max(end, first), high)
         found.setdefault(topic, {})[str(part)] = (first, last)
-        if logs[topic, part] and begin == logs[topic, part]:
-            expired.add(topic)
+    expired = {topic for topic, _ in cut_since(request.inspector, topics, milliseconds(since))}
     return found, tuple(sorted(expired))
 
 
@@ -131,11 +133,6 @@ def left_out(topics: Mapping[str, Topic], known: Ranges) -> list[tuple[str, int]
     return found
 
 
-def past_retention(topic: Topic) -> int:
-    """Return how many offsets of a topic Kafka has deleted."""
-    return sum(p.begin or 0 for p in topic.partitions)
-
-
 def expired_blockers(
     request: PlanRequest, topics: Mapping[str, Topic], known: Ranges, needed: NeededInput
 ) -> list[str]:
@@ -149,11 +146,10 @@ def expired_blockers(
         for name, count in left_out(topics, known)
     ]
     for name in needed.expired:
-        gone = plural(past_retention(topics[name]), "offset")
         found.append(
-            f"Kafka has deleted the first records of {name} ({gone}). New results would lack these "
-            "records. For the keys of the late records, results that come only from such records "
-            f"would be deleted. {_narrower(request, needed)}To accept incomplete and deleted "
+            f"{deleted_words(topics[name])}. New results would lack these records. For the keys "
+            "of the late records, results that come only from such records would be deleted. "
+            f"{_narrower(request, needed)}To accept incomplete and deleted "
             "results, pass --accept-expired"
         )
     return found

@@ -12,11 +12,11 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.late_batch.needed_input import (
     NeededInput,
     left_out,
-    past_retention,
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
+    deleted_words,
     function_risks,
     newer_records,
     retention_risks,
@@ -72,8 +72,7 @@ def risks_of(
         for name, count in left_out(topics, known)
     ]
     risks += [
-        f"Kafka has deleted the first records of {name} "
-        f"({plural(past_retention(topics[name]), 'offset')}). The new results lack these records. "
+        f"{deleted_words(topics[name])}. The new results lack these records. "
         "For the keys of the late records, results that come only from such records are deleted"
         for name in needed.expired
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headgate.model.cluster import Topic
 from headgate.model.version import Engine, Version
@@ -33,6 +33,7 @@ from headgate.reprocess.scenarios.late_batch.target import (
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
+    ACCEPT_EXPIRED,
     Ranges,
     operators_as_batch,
     range_blockers,
@@ -287,13 +288,12 @@ SCENARIO = Scenario(
             metavar="NUMBER",
             after=("scan",),
         ),
-        Option(
-            name="accept-expired",
+        replace(
+            ACCEPT_EXPIRED,
             ask="Replace results even if older records are missing",
             help="Replace results even if older input records are past retention, or --scan "
             "leaves records out. The new results lack these records. For the keys of the "
             "late records, results whose records are all gone are deleted.",
-            kind=Kind.FLAG,
         ),
     ),
     support={

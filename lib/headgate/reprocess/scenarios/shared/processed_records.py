@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
 
@@ -12,14 +12,22 @@ from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Source, Version
 from headgate.reprocess.conditions import no_entry_point
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.text import numbers
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 from headgate.text.times import duration, earlier, from_milliseconds, later
 
 Ranges = dict[str, dict[str, tuple[int, int]]]
 """The first offset and the one after the last, by topic and partition."""
+
+ACCEPT_EXPIRED = Option(
+    name="accept-expired",
+    ask="Accept results that lack expired records",
+    help="Process the records even if older input records of the range are past retention. The "
+    "results lack these records.",
+    kind=Kind.FLAG,
+)
 
 # A batch gives what the engine gives once all records are there; of the others it doesn't.
 _SAME_IN_BATCHES = frozenset(
@@ -223,11 +231,49 @@ def _oldest(
     low, high = max(since, 0), until
     if high <= low or not is_old(high):
         return None
-    enough = max(_MINUTE_MS, (high - low) // 1000)
+    return _turn(is_old, low, high, max(_MINUTE_MS, (high - low) // 1000))[0]
+
+
+def _turn(is_past: Callable[[int], bool], low: int, high: int, enough: int) -> tuple[int, int]:
+    """Return two times, at most `enough` apart, between which the answer becomes True."""
     while high - low > enough:
         middle = (low + high) // 2
-        low, high = (low, middle) if is_old(middle) else (middle, high)
-    return low
+        low, high = (low, middle) if is_past(middle) else (middle, high)
+    return low, high
+
+
+def cut_since(
+    inspector: Inspector, topics: Mapping[str, Topic], at: int
+) -> frozenset[tuple[str, int]]:
+    """Return the partitions of which Kafka may have deleted records of this time or later.
+
+    The first record that is left is as new. `at` is in Unix milliseconds.
+    """
+    cut = [(n, p.number) for n, t in topics.items() for p in t.partitions if p.begin]
+    if not cut:
+        return frozenset()
+    # After compaction, the first record isn't at the earliest offset.
+    first_at = inspector.kafka.first_at
+    first, found = first_at(cut, 0), first_at(cut, max(at, 0))
+    return frozenset(part for part in cut if first.get(part) == found.get(part))
+
+
+def left_since(inspector: Inspector, topics: Mapping[str, Topic], at: int) -> datetime | None:
+    """Return the first minute after `at` that `cut_since` has nothing of; None if there is none."""
+
+    def is_left(minute: int) -> bool:
+        return not cut_since(inspector, topics, minute * _MINUTE_MS)
+
+    low, high = max(at, 0) // _MINUTE_MS, int(time.time() * 1000) // _MINUTE_MS
+    if low >= high or not is_left(high):
+        return None
+    return from_milliseconds(_turn(is_left, low, high, 1)[1] * _MINUTE_MS)
+
+
+def deleted_words(topic: Topic) -> str:
+    """Say how many of the first offsets of a topic Kafka has deleted."""
+    gone = plural(sum(p.begin or 0 for p in topic.partitions), "offset")
+    return f"Kafka has deleted the first records of {topic.name} ({gone})"
 
 
 def function_risks(request: PlanRequest) -> list[str]:
