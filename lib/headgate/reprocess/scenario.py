@@ -134,7 +134,8 @@ class PlanRequest:
     are the stored versions of other pipelines, by name, where it is a Kafka Streams application:
     what they own or read is not deleted. `known` returns where a group was last, by partition, as
     far as the topics still hold that. `points` returns the restore points of any pipeline by its
-    name, oldest first, `schedule` its schedule, `versions` its newest stored version.
+    name, oldest first, `schedule` its schedule, `versions` its newest stored version. `again`: the
+    options are those of a plan that is rebuilt for its run.
     """
 
     scenario: str
@@ -147,6 +148,7 @@ class PlanRequest:
     points: PointsOf = no_points
     schedule: ScheduleOf = no_schedule
     versions: VersionOf = no_version
+    again: bool = False
 
     @property
     def has_new_outputs(self) -> bool:

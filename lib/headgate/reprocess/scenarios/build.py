@@ -88,12 +88,14 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
     points: PointsOf = no_points,
     schedule: ScheduleOf = no_schedule,
     versions: VersionOf = no_version,
+    again: bool = False,
 ) -> Plan:
     """Return the plan of `scenario` for a registered pipeline, with or without blockers.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
     applications, `known` where its group was last, `points` restore points, `schedule` the
-    schedule and `versions` the newest stored version, each by pipeline.
+    schedule and `versions` the newest stored version, each by pipeline. `again`: the options are
+    those of a plan that is rebuilt for its run.
     ScenarioError for a scenario that there is none of and for options that it does not take,
     NotFoundError for a pipeline that is not registered, UnreachableError where a system does not
     answer.
@@ -113,6 +115,7 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
         points=points,
         schedule=schedule,
         versions=versions,
+        again=again,
     )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:

@@ -45,10 +45,12 @@ def fresh_plan(
     options: Mapping[str, Any],
     *,
     but: str | None = None,
+    again: bool = False,
 ) -> Plan:
     """Return the scenario's plan, blocked if another run is active on the same resource.
 
-    `but` is the run of this plan, which doesn't block it.
+    `but` is the run of this plan, which doesn't block it. `again`: a plan with these options was
+    made before.
     """
     version, others = known_versions(store, inspector, scenario, pipeline)
     unread: list[str] = []
@@ -66,6 +68,7 @@ def fresh_plan(
         points=store.restore_points.of,
         schedule=store.schedules.get,
         versions=lambda name: complete_version(store, name),
+        again=again,
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}
@@ -212,7 +215,8 @@ def approved_now(
         now = undo_plan(store, inspector, plan.options["run"], but=but)
     else:
         assert plan.pipeline is not None
-        now = fresh_plan(store, inspector, plan.scenario, plan.pipeline, plan.options, but=but)
+        given = (plan.scenario, plan.pipeline, plan.options)
+        now = fresh_plan(store, inspector, *given, but=but, again=True)
     if not plan.can_apply:
         raise RefusedError(
             f"the plan is blocked: {_sentences(plan.blockers).rstrip('.')}. Correct this, then run "

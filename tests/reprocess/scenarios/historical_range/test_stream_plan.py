@@ -7,7 +7,7 @@ import pytest
 
 from flat_ports import FlatPorts
 from headgate.cli.shared.show_plan import plan_lines
-from headgate.errors import ScenarioError
+from headgate.errors import RefusedError, ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import (
@@ -88,6 +88,9 @@ class Cluster(FlatPorts):
         facts = {"partitions": parts, "retention_ms": self.retention_ms}
         return {n: Topic(name=n, id="1", **facts) for n in names if n == "orders"}
 
+    def identities(self, names):
+        return {name: (topic.id, 2) for name, topic in self.topics(names).items()}
+
     def cluster_id(self):
         return "c"
 
@@ -110,12 +113,13 @@ class Cluster(FlatPorts):
         return None
 
 
-def plan(found, *, times=TIMES, scenario="historical-range", cluster=None, **options):
+def plan(found, *, times=TIMES, scenario="historical-range", cluster=None, again=False, **options):
     given = {"from": "2026-04-02T00:00:00Z", "until": "2026-04-03T00:00:00Z", "to": "/data/april"}
     if scenario == "ab":
         given = {"other": "m:g", "keys": ["city"], "to": "/data/ab"}
     given |= {name.replace("_", "-"): value for name, value in options.items()}
-    return build_plan(scenario, "p", cluster or Cluster(times), options=given, version=found)
+    found_in = cluster or Cluster(times)
+    return build_plan(scenario, "p", found_in, options=given, version=found, again=again)
 
 
 def test_a_batch_is_the_default_where_operators_mean_the_same():
@@ -496,3 +500,33 @@ def test_a_partition_of_which_no_record_is_left_may_lack_records_of_the_range():
     scan = ["orders:0:10-50", "orders:1:0-20"]
     made = plan(version(HOURLY), cluster=CutCluster(6, 0), scan=scan, **EARLY)
     assert made.risks[0].startswith("the result includes only records at the offsets of --scan")
+
+
+def test_records_that_no_result_needs_may_expire_before_the_run():
+    night = {"from": "2026-04-02T20:00:00Z", "until": "2026-04-02T21:00:00Z"}
+    cluster = CutCluster(0, 0)
+    cluster.times = replace(TIMES, slices=(part(0, 0, 9), part(10, 10, 19), part(20, 20, 29)))
+    made = plan(version(HOURLY), cluster=cluster, **night)
+    assert made.steps[0].offsets == {"orders": {"0": (20, 30)}}
+    cluster.begins = (15, 3)
+    now = plan(version(HOURLY), cluster=cluster, again=True, **made.options)
+    assert now.can_apply, now.blockers
+    assert now.hash == made.hash
+    assert now.risks[0] == made.risks[0]
+    made.steps[0].check(cluster)
+    (said, *_) = plan(version(HOURLY), cluster=cluster, **made.options).blockers
+    assert "orders[0] doesn't have all offsets from 0 to 50. Pass a range within 15-50" in said
+    cluster.begins = (22, 3)
+    with pytest.raises(RefusedError, match="begins at offset 22, after the planned offset 20"):
+        made.steps[0].check(cluster)
+
+
+def test_an_ab_run_says_that_its_records_expired_and_not_that_offsets_were_passed():
+    cluster = CutCluster(0, 0)
+    made = plan(version(HOURLY), cluster=cluster, scenario="ab")
+    cluster.begins = (5, 0)
+    assert plan(
+        version(HOURLY), cluster=cluster, scenario="ab", again=True, **made.options
+    ).can_apply
+    with pytest.raises(RefusedError, match="begins at offset 5, after the planned offset 0"):
+        made.steps[0].check(cluster)

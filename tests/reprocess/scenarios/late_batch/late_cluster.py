@@ -98,7 +98,7 @@ class Cluster(FlatPorts):
         return self.touch
 
 
-def plan_of(cluster, *operators, **options):
+def plan_of(cluster, *operators, again=False, **options):
     sources = (Source(position=0, format="kafka", topics=("orders",)),)
     version = Version(
         engine=Engine.SPARK, stateful=operators, sources=sources,
@@ -106,7 +106,7 @@ def plan_of(cluster, *operators, **options):
     )  # fmt: skip
     given = {"late": ["late"], "keys": ["customer"], "to": "/data/totals"} | options
     given = {name.replace("_", "-"): value for name, value in given.items()}
-    return build_plan("late-batch", "totals", cluster, given, version=version)
+    return build_plan("late-batch", "totals", cluster, given, version=version, again=again)
 
 
 def argument(job, name):

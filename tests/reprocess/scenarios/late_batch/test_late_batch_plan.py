@@ -81,6 +81,21 @@ def test_lateness_reads_only_what_arrived_around_the_windows():
     assert "with --lateness Headgate reads only a part" in plan.blockers[0]
 
 
+def test_records_that_arrived_before_the_windows_may_expire_before_the_run():
+    since, until = milliseconds(DAY) - 2 * 86_400_000, milliseconds(DAY) + 2 * 86_400_000 + 1
+    arrivals = {(("orders", 0), since): 20, (("orders", 0), until): 60, (("orders", 1), until): 7}
+    cluster = Cluster(arrivals=arrivals)
+    plan = plan_of(cluster, WINDOW, lateness="1d")
+    cluster.logs["orders"] = topic("orders", (15, 100), (0, 50))
+    now = plan_of(cluster, WINDOW, again=True, **plan.options)
+    assert now.can_apply, now.blockers
+    assert now.hash == plan.hash
+    plan.steps[0].check(cluster)
+    cluster.logs["orders"] = topic("orders", (21, 100), (0, 50))
+    with pytest.raises(RefusedError, match="begins at offset 21, after the planned offset 20"):
+        plan.steps[0].check(cluster)
+
+
 def test_a_window_at_another_time_than_the_watermark_leaves_no_record_out():
     other = replace(WINDOW, watermark_column="s0.timestamp")
     step = plan_of(Cluster(), other).steps[0]

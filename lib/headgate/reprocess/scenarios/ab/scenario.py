@@ -67,7 +67,7 @@ def build(request: PlanRequest) -> Plan:
     ]
     rows = request.options.get("offsets")
     ranges = read_ranges(rows, option="offsets") if rows else whole_topics(topics)
-    blockers += range_blockers(ranges, topics, option="offsets")
+    blockers += range_blockers(ranges, topics, option="offsets", again=request.again)
     if blockers:
         return request.block(*blockers)
     return _plan(request, topics, ranges, mode)

@@ -87,7 +87,7 @@ def build(request: PlanRequest) -> Plan:
     if blockers:
         return request.block(*blockers)
     scanned = _scanned(request, topics, wanted)
-    if blockers := range_blockers(scanned, topics, option="scan"):
+    if blockers := range_blockers(scanned, topics, option="scan", again=request.again):
         return request.block(*blockers)
     return _plan(request, topics, wanted, scanned, mode, failing)
 

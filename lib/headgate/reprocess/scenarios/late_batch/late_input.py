@@ -11,6 +11,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
+    range_blockers,
     range_rows,
     read_ranges,
     whole_topics,
@@ -54,7 +55,7 @@ def read_late(request: PlanRequest, inputs: Mapping[str, Topic]) -> tuple[LateIn
     if found:
         return LateInput(input=""), found
     offsets = {**ranges, **whole_topics({n: topics[n] for n in named})}
-    found += _outside(offsets, topics)
+    found += range_blockers(offsets, topics, option="late", again=request.again)
     if not folders and not any(e > b for parts in offsets.values() for b, e in parts.values()):
         found.append("--late: no records found. Check the topic or the offsets")
     belongs, wrong = _input(request, inputs, set(offsets))
@@ -102,26 +103,6 @@ def _input(
     if own and own != [given]:
         return "", [f"--input: the records of --late are in {own[0]}, not in {given}. Omit --input"]
     return str(given), []
-
-
-def _outside(offsets: Ranges, topics: Mapping[str, Topic]) -> list[str]:
-    """Return what of the given offsets the topics don't hold."""
-    found = []
-    for name, parts in offsets.items():
-        logs = {str(p.number): (p.begin or 0, p.end or 0) for p in topics[name].partitions}
-        for part, (first, after) in parts.items():
-            if part not in logs:
-                found.append(
-                    f"--late: {name} has no partition {part}. Pass a partition from 0 to "
-                    f"{len(logs) - 1}"
-                )
-            elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
-                begin, end = logs[part]
-                found.append(
-                    f"--late: {name}[{part}] doesn't have all offsets from {first} to {after}. "
-                    f"Pass a range within {begin}-{end} (the end isn't included)"
-                )
-    return found
 
 
 def read_duplicates(request: PlanRequest) -> tuple[str, list[str]]:

@@ -79,7 +79,11 @@ def build(request: PlanRequest) -> Plan:
     duplicates, more = read_duplicates(request)
     rows = request.options.get("scan")
     known = read_ranges(rows, option="scan") if rows else whole_topics(topics)
-    if blockers := [*wrong, *more, *range_blockers(known, topics, option="scan")]:
+    if blockers := [
+        *wrong,
+        *more,
+        *range_blockers(known, topics, option="scan", again=request.again),
+    ]:
         return request.block(*blockers)
     batch = Batch(
         late=late,

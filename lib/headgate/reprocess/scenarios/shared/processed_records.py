@@ -301,17 +301,27 @@ def _known_folders(request: PlanRequest) -> dict[str, str]:
     return found
 
 
-def range_blockers(ranges: Ranges, topics: Mapping[str, Topic], *, option: str) -> list[str]:
-    """Return what of the given ranges is outside of the topics, or left out of them."""
+def range_blockers(
+    ranges: Ranges, topics: Mapping[str, Topic], *, option: str, again: bool = False
+) -> list[str]:
+    """Return what of the given ranges is outside of the topics, or left out of them.
+
+    `again`: Kafka may have deleted their first records since the plan was made. A step refuses if
+    the run needs them.
+    """
     found = [f"--{option}: {name} isn't an input of the query" for name in ranges.keys() - topics]
     found += [f"--{option}: also pass the offsets of {name}" for name in topics.keys() - ranges]
     for name, topic in topics.items():
         logs = {str(p.number): (p.begin or 0, p.end or 0) for p in topic.partitions}
         for part, (first, after) in ranges.get(name, {}).items():
             if part not in logs:
-                found.append(f"--{option}: {name} has no partition {part}")
-            elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
-                begin, end = logs[part]
+                found.append(
+                    f"--{option}: {name} has no partition {part}. Pass a partition from 0 to "
+                    f"{len(logs) - 1}"
+                )
+                continue
+            begin, end = logs[part]
+            if first < after and not ((again or begin <= first) and after <= end):
                 found.append(
                     f"--{option}: {name}[{part}] doesn't have all offsets from {first} to "
                     f"{after}. Pass a range within {begin}-{end} (the end isn't included)"
