@@ -84,6 +84,18 @@ def written(team, name):
     return found
 
 
+def test_a_version_that_cannot_be_imported_blocks_the_plan(team, pipeline):
+    for other, said in (
+        ("totals:none", "module totals has no function none"),
+        ("none:none", "module none can't be imported from"),
+    ):
+        given = (f"--other={other}", "--keys=city", f"--to={team.folder / 'ab'}")
+        _, made = team.plan("totals", *given, scenario="ab", code=3)
+        (blocker,) = made["blockers"]
+        assert blocker.startswith(f"--other: the import of {other} failed: ")
+        assert said in blocker
+
+
 @pytest.mark.long
 def test_equal_results_end_well_and_an_undo_deletes_them(team, pipeline):
     done = team.run("apply", str(plan(team, "same")))

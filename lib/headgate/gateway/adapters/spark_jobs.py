@@ -66,6 +66,12 @@ class SparkJobAdapter:
             types=tuple(found["types"]),
         )
 
+    def check_import(self, function: str) -> None:
+        """Import the function; see the port."""
+        arguments = ("--entry-point", function, "--offsets", "{}", "--import-only")
+        what = f"the import of {function}"
+        self._known(SparkJob(program="measure_times", arguments=arguments, what=what), {})
+
     def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:
         """Return what the program finds; see the port."""
         found = self._known(job, inputs)

@@ -128,6 +128,9 @@ class SparkJobInspector(Protocol):
         that ran is unchanged. RefusedError says what is wrong with the query or the offsets.
         """
 
+    def check_import(self, function: str) -> None:
+        """Import MODULE:FUNCTION as a program does; RefusedError if that fails."""
+
     def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:
         """Return what the program `late.measure_late` finds.
 

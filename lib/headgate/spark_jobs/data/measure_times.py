@@ -13,7 +13,8 @@ are the result's, `types` are theirs, `result_time` is the one with a result's t
 is no single one. `is_event_time`: whether that one is a watermark's column, or the start of its
 window, so that results of a range come from records of this range; without a watermark it is what
 is measured, and True. `delay_ms` is the longest time that a watermark waits, 0 without one.
-`code` has the SHA-256 of the files that the function was imported from.
+`code` has the SHA-256 of the files that the function was imported from: with `--import-only`, it is
+the only fact.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def main() -> None:
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offset ranges to measure, as JSON or @FILE.")
+    add("--import-only", action="store_true", help="Only import the function, without Spark.")
     add("--time-column", help="Column with the event time, if the query has no watermark.")
     slices = f"one per {_RECORDS_EACH} records, at most {_SLICES}"
     add(
@@ -52,10 +54,15 @@ def main() -> None:
 def work(given: argparse.Namespace, report: Report) -> Ended:
     """Build the query as a batch and measure the rows before its watermarks."""
     began = time.monotonic()
-    from headgate.spark_jobs.own_process import check_importable, own_code
+    from headgate.spark_jobs.call_function import called
+    from headgate.spark_jobs.own_process import check_importable, loader, own_code
 
     ranges = read_ranges(given.offsets)
     check_importable(given.entry_point)
+    if given.import_only:
+        load = loader(given.entry_point)
+        called(lambda: lambda _spark: load(), None, given.entry_point)
+        return Ended("done", {"code": own_code()})
     from pyspark.sql import SparkSession
 
     from headgate.spark_jobs.data.replay_query import (

@@ -530,3 +530,12 @@ def test_an_ab_run_says_that_its_records_expired_and_not_that_offsets_were_passe
     ).can_apply
     with pytest.raises(RefusedError, match="begins at offset 5, after the planned offset 0"):
         made.steps[0].check(cluster)
+
+
+def test_a_version_that_cannot_be_imported_is_a_blocker_of_an_ab_run():
+    class Broken(Cluster):
+        def check_import(self, function):
+            raise RefusedError(f"the import of {function} failed: module m has no function g")
+
+    made = plan(version(HOURLY), cluster=Broken(), scenario="ab")
+    assert made.blockers == ("--other: the import of m:g failed: module m has no function g",)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from headgate.errors import ScenarioError
+from headgate.errors import RefusedError, ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import ENTRY_POINT
@@ -70,6 +70,10 @@ def build(request: PlanRequest) -> Plan:
     blockers += range_blockers(ranges, topics, option="offsets", again=request.again)
     if blockers:
         return request.block(*blockers)
+    try:
+        request.inspector.spark_jobs.check_import(other)
+    except RefusedError as error:
+        return request.block(f"--other: {error}")
     return _plan(request, topics, ranges, mode)
 
 
