@@ -33,6 +33,9 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     for name, sentence in impact_lines(plan):
         yield f"{name}: {sentence}."
     yield from (f"{name}: {sentence}" for name, sentence in output_lines(plan))
+    if plan.steps:
+        # With the options that the steps' sentences leave out, such as a range or its offsets.
+        yield f"Command: {plan.command}"
     for risk in plan.risks:
         yield f"Risk: {risk}."
     for blocker in plan.blockers:

@@ -539,3 +539,14 @@ def test_a_version_that_cannot_be_imported_is_a_blocker_of_an_ab_run():
 
     made = plan(version(HOURLY), cluster=Broken(), scenario="ab")
     assert made.blockers == ("--other: the import of m:g failed: module m has no function g",)
+
+
+def test_the_text_of_a_plan_has_each_option_that_is_approved():
+    (said,) = [s for s in plan_lines(plan(version(HOURLY))) if s.startswith("Command: ")]
+    assert said == (
+        "Command: headgate plan historical-range p --from=2026-04-02T00:00:00Z "
+        "--scan=orders:0:0-50 --scan=orders:1:0-20 --to=/data/april --until=2026-04-03T00:00:00Z "
+        "-o historical-range-p.json && headgate apply historical-range-p.json"
+    )
+    blocked = plan(version(HOURLY), **{"as": "batch", "rate": 5})
+    assert not any(s.startswith("Command: ") for s in plan_lines(blocked))
