@@ -550,3 +550,10 @@ def test_the_text_of_a_plan_has_each_option_that_is_approved():
     )
     blocked = plan(version(HOURLY), **{"as": "batch", "rate": 5})
     assert not any(s.startswith("Command: ") for s in plan_lines(blocked))
+
+
+def test_an_ab_run_counts_the_records_that_both_versions_read():
+    made = plan(version(HOURLY), scenario="ab")
+    assert made.impact == {"records": {"orders": 140}, "total": 140}
+    assert [step.records for step in made.steps if step.action == "process_records"] == [70, 70]
+    assert any(risk.startswith("each version reads up to 70 records.") for risk in made.risks)

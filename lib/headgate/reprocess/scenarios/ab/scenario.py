@@ -44,6 +44,7 @@ from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.outputs.compare_results import CompareResults
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_records import ProcessRecords
+from headgate.text.numbers import as_records
 
 _FUNCTION = re.compile(r"[\w.]+:\w+")
 
@@ -103,7 +104,9 @@ def _plan(
             stream=mode.stream,
         )
         steps += [process, InstallResults(folder=to)]
-    records = {t: sum(e - b for b, e in parts.values()) for t, parts in ranges.items()}
+    # Both versions read them.
+    records = {t: 2 * sum(e - b for b, e in parts.values()) for t, parts in ranges.items()}
+    total = sum(records.values())
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
@@ -113,10 +116,10 @@ def _plan(
             "topics": topic_facts(topics),
             "entry_point": pipeline.entry_point,
         },
-        impact={"records": records, "total": sum(records.values())},
+        impact={"records": records, "total": total},
         risks=(
             *_risks(request, topics, ranges, mode),
-            *least_seconds(request, 2 * sum(records.values())),
+            *least_seconds(request, total),
         ),
         options={**options, "offsets": range_rows(ranges)},
         resources=(f"output:{folder}",),
@@ -131,8 +134,10 @@ def _risks(
     request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges, mode: ProcessingMode
 ) -> list[str]:
     assert request.version is not None
+    each = sum(end - begin for parts in ranges.values() for begin, end in parts.values())
     return [
         *mode.risks(request.version),
+        f"each version reads {as_records(each)}. The plan counts the records of both",
         _STREAM if mode.is_stream else _BATCH,
         *common.lost_risks(topics),
         *load_risks(request, topics, ranges, limit=mode.limit, times=2),
