@@ -56,6 +56,8 @@ _VALUES = {
     "topic": "TOPIC",
     "deleted_words(topic)": "Kafka has deleted the first records of TOPIC (N offsets)",
     "deleted_words(topics[name])": "Kafka has deleted the first records of TOPIC (N offsets)",
+    "consumer_group:lost": "Kafka has deleted up to N records of TOPIC that weren't processed",
+    "bounded.spark:lost": "Kafka has deleted up to N records of TOPIC that weren't processed",
     "time_range:before": " with Kafka timestamps before TIME",
     "topic.name": "TOPIC",
     "chosen.topic": "TOPIC",

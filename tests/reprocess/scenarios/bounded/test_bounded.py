@@ -35,7 +35,7 @@ class World(FlatPorts):
         self.offsets = {("orders", 0): 40, ("orders", 1): 10}
         self.members = ()
         self.runs_on = "local[*]"
-        self.retention_ms = None
+        self.retention_ms, self.begin = None, 0
 
     def registered(self, name):
         return self.pipeline
@@ -74,7 +74,10 @@ class World(FlatPorts):
         return frozenset({"orders", "orders-new", "others", "cities"})
 
     def topics(self, names):
-        parts = (Partition(number=0, begin=0, end=90), Partition(number=1, begin=0, end=30))
+        parts = (
+            Partition(number=0, begin=self.begin, end=90),
+            Partition(number=1, begin=0, end=30),
+        )
         facts = {"partitions": parts, "retention_ms": self.retention_ms}
         return {n: Topic(name=n, id="1", **facts) for n in names}
 
@@ -146,6 +149,20 @@ def test_the_load_on_the_brokers_is_named(monkeypatch):
     monkeypatch.setattr(processing_mode, "MANY", 70)
     plan = build_plan("bounded", "p", World(Engine.SPARK))
     assert any("up to 70 records from the brokers as fast as Spark" in r for r in plan.risks)
+
+
+@pytest.mark.parametrize("engine", Engine)
+def test_unread_records_that_expired_are_lost_and_not_counted(engine):
+    world = World(engine)
+    world.begin = 60
+    plan = build_plan("bounded", "p", world, version=Version(engine=engine))
+    assert plan.impact["to_read"] == {"orders": 50}
+    (said,) = [r for r in plan.risks if r.startswith("Kafka has deleted")]
+    assert said.startswith("Kafka has deleted up to 20 records of orders that weren't processed. ")
+    is_spark = engine is Engine.SPARK
+    assert ("failOnDataLoss" if is_spark else "p starts at the offset that its auto.offset") in said
+    world.begin = 40
+    assert not any("has deleted" in r for r in build_plan("bounded", "p", world).risks)
 
 
 def test_another_master_is_named_and_a_precondition():

@@ -9,6 +9,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.bounded.options import (
+    deleted_records,
     end_risks,
     start_after,
     time_risks,
@@ -129,6 +130,12 @@ def _risks(
             f"these partitions have records, but no committed offset: {name_list(new)}. There, "
             f"{name} starts at the offset that its auto.offset.reset sets. With `latest`, the run "
             "may not end: pass --time-limit"
+        )
+    for lost in deleted_records(topics, positions):
+        yield (
+            f"{lost}. There, {name} starts at the offset that its auto.offset.reset sets. With "
+            "`latest`, it also skips the records that are left, and the run may not end: pass "
+            "--time-limit"
         )
     yield from other_topic_risks(request.pipeline, group, topics)
     if request.pipeline.engine is Engine.KAFKA_STREAMS:

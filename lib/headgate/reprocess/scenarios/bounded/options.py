@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
@@ -11,12 +11,13 @@ from headgate.reprocess.scenarios.shared.common import at_least, unread_parts
 from headgate.reprocess.scenarios.shared.processed_records import Ranges
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
+from headgate.text.numbers import as_records
 
 
 def unread_records(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> dict[str, int]:
-    """Return by topic how many offsets are after the positions, or after the earliest ones."""
+    """Return by topic how many offsets are after the positions, of those that Kafka still has."""
     found = dict.fromkeys(sorted(topics), 0)
     for (name, _), count in unread_parts(topics, positions).items():
         found[name] += count
@@ -24,15 +25,28 @@ def unread_records(
 
 
 def unread_ranges(topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]) -> Ranges:
-    """Return the offsets after the positions, or after the earliest ones."""
+    """Return the offsets after the positions that Kafka still has."""
     return {
         name: {
             str(p.number): (at, max(at, p.end or 0))
             for p in topic.partitions
-            for at in [positions.get((name, p.number), p.begin or 0)]
+            for at in [max(positions.get((name, p.number), 0), p.begin or 0)]
         }
         for name, topic in topics.items()
     }
+
+
+def deleted_records(
+    topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+) -> Iterator[str]:
+    """Name the topics of which Kafka has deleted unread records."""
+    for name, topic in sorted(topics.items()):
+        lost = sum(
+            max((p.begin or 0) - positions.get((name, p.number), p.begin or 0), 0)
+            for p in topic.partitions
+        )
+        if lost:
+            yield f"Kafka has deleted {as_records(lost)} of {name} that weren't processed"
 
 
 def start_after(request: PlanRequest, stop: StopPipeline) -> tuple[Step, ...]:

@@ -14,6 +14,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.bounded.options import (
+    deleted_records,
     end_risks,
     start_after,
     time_risks,
@@ -152,8 +153,15 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
 def _input_risks(
     request: PlanRequest, topics: Mapping[str, Topic], position: QueryPosition
 ) -> list[str]:
-    unread = unread_ranges(topics, positions_of(position))
+    at = positions_of(position)
+    deleted = (
+        f"{lost}. If failOnDataLoss is true (the default), the query fails. Otherwise, these "
+        "records are lost"
+        for lost in deleted_records(topics, at)
+    )
+    unread = unread_ranges(topics, at)
     return [
+        *deleted,
         *load_risks(request, topics, unread, limit="--rate"),
         *retention_risks(request.inspector, topics, unread, request.options.get("rate")),
     ]

@@ -157,9 +157,11 @@ def lost_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -
 def unread_parts(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> dict[tuple[str, int], int]:
-    """Return by partition how many offsets are after its position, or after the earliest one."""
+    """Return by partition how many offsets are after its position, of those that Kafka has."""
     return {
-        (name, p.number): max((p.end or 0) - positions.get((name, p.number), p.begin or 0), 0)
+        (name, p.number): max(
+            (p.end or 0) - max(positions.get((name, p.number), 0), p.begin or 0), 0
+        )
         for name, topic in sorted(topics.items())
         for p in topic.partitions
     }
