@@ -238,3 +238,10 @@ def test_late_records_that_expired_stop_the_run():
     said = r"late\[0\] now has earliest offset 4 and latest offset 9, but the plan needs offsets 3 "
     with pytest.raises(RefusedError, match=said):
         step.check(cluster)
+
+
+def test_the_plan_says_that_records_are_processed_as_a_batch():
+    said = (
+        "Spark processes the records as a batch. In a batch no record is late, so the new results"
+    )
+    assert any(risk.startswith(said) for risk in plan_of(Cluster(), WINDOW).risks)

@@ -157,6 +157,12 @@ def test_the_index_with_the_touched_keys_identifies_a_row(unique, keys):
     ("there", "options", "said"),
     [
         (TABLE, {"to": "jdbc:shop"}, "--to: jdbc:shop isn't a table. Write jdbc:NAME.TABLE"),
+        (
+            TABLE,
+            {"to": "jdbc:billing.totals"},
+            "--to: headgate.toml declares no database [jdbc.billing]; known: shop. Add "
+            "[jdbc.billing] with `url`, `user` and `password`, or correct --to",
+        ),
         (TABLE, {"to": "jdbc:shopp.t"}, "no database [jdbc.shopp]: did you mean shop?"),
         (TABLE, {"to": "jdbc:shop.other"}, "--to: database shop has no table other"),
         (TABLE, {"file_format": "orc"}, "--file-format: not available if --to is a table"),

@@ -52,7 +52,12 @@ def risks_of(
     touch: LateTouch,
 ) -> list[str]:
     """Return what whoever approves has to know."""
-    risks = [_touched(touch), _read(known, needed)]
+    risks = [
+        _touched(touch),
+        _read(known, needed),
+        "Spark processes the records as a batch. In a batch no record is late, so the new results "
+        "also include records that the query dropped as late",
+    ]
     if touch.repeated or touch.in_input:
         risks.append(
             f"duplicates are left out: {plural(touch.repeated + touch.in_input, 'late record')} "

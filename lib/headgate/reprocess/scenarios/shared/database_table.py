@@ -46,6 +46,8 @@ def target_table(request: PlanRequest) -> tuple[DatabaseTable | None, list[str]]
     known = request.inspector.tables.databases()
     if name not in known:
         said = instead(name, known)
+        if not said.endswith("?"):
+            said += f". Add [jdbc.{name}] with `url`, `user` and `password`, or correct --to"
         return None, [f"--to: headgate.toml declares no database [jdbc.{name}]{said}"]
     try:
         there = request.inspector.tables.table(name, table)
