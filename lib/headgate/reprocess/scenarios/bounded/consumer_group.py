@@ -13,7 +13,6 @@ from headgate.reprocess.scenarios.bounded.options import (
     end_risks,
     start_after,
     time_risks,
-    unread_ranges,
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
@@ -143,7 +142,7 @@ def _risks(
             "an undo doesn't restore the old offsets, because Headgate can't restore the state "
             "stores as they were at these offsets"
         )
-    yield from retention_risks(request.inspector, topics, unread_ranges(topics, positions))
+    yield from retention_risks(request.inspector, topics, common.unread_ranges(topics, positions))
     yield from end_risks(request)
     yield from time_risks(request)
 

@@ -8,7 +8,6 @@ from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.common import at_least, unread_parts
-from headgate.reprocess.scenarios.shared.processed_records import Ranges
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 from headgate.text.numbers import as_records
@@ -22,18 +21,6 @@ def unread_records(
     for (name, _), count in unread_parts(topics, positions).items():
         found[name] += count
     return found
-
-
-def unread_ranges(topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]) -> Ranges:
-    """Return the offsets after the positions that Kafka still has."""
-    return {
-        name: {
-            str(p.number): (at, max(at, p.end or 0))
-            for p in topic.partitions
-            for at in [max(positions.get((name, p.number), 0), p.begin or 0)]
-        }
-        for name, topic in topics.items()
-    }
 
 
 def deleted_records(

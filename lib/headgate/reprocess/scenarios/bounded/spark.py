@@ -18,7 +18,6 @@ from headgate.reprocess.scenarios.bounded.options import (
     end_risks,
     start_after,
     time_risks,
-    unread_ranges,
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
@@ -159,7 +158,7 @@ def _input_risks(
         "records are lost"
         for lost in deleted_records(topics, at)
     )
-    unread = unread_ranges(topics, at)
+    unread = common.unread_ranges(topics, at)
     return [
         *deleted,
         *load_risks(request, topics, unread, limit="--rate"),

@@ -154,16 +154,27 @@ def lost_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -
     return risks
 
 
+def unread_ranges(
+    topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return by topic and partition the offsets after the positions that Kafka still has."""
+    return {
+        name: {
+            str(p.number): (at, max(at, p.end or 0))
+            for p in topic.partitions
+            for at in [max(positions.get((name, p.number), 0), p.begin or 0)]
+        }
+        for name, topic in sorted(topics.items())
+    }
+
+
 def unread_parts(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> dict[tuple[str, int], int]:
     """Return by partition how many offsets are after its position, of those that Kafka has."""
+    ranges = unread_ranges(topics, positions).items()
     return {
-        (name, p.number): max(
-            (p.end or 0) - max(positions.get((name, p.number), 0), p.begin or 0), 0
-        )
-        for name, topic in sorted(topics.items())
-        for p in topic.partitions
+        (name, int(part)): end - at for name, parts in ranges for part, (at, end) in parts.items()
     }
 
 
