@@ -130,7 +130,7 @@ def _plan(
             f"no record has an event time from {iso(wanted.input_start)} to "
             f"{iso(wanted.input_until)}. {_measured(request, found)}"
         )
-    needed = within_lateness(request, topics, wanted)
+    needed, late = within_lateness(request, topics, wanted), request.options.get("lateness")
     limits = wanted if is_limited else None
     expired = list(expired_input(request, topics, scanned, needed, limits))
     if not request.options.get("accept-expired"):
@@ -164,7 +164,7 @@ def _plan(
         },
         impact={"records": records, "total": sum(records.values()), **measured},
         risks=(
-            *([one.said for one in expired] or [_exact(request, scanned, needed, found, mode)]),
+            *([one.said for one in expired] or [_exactness(late, scanned, needed, found, mode)]),
             *_risks(request, topics, scanned, found),
             *load_risks(request, topics, offsets, limit=mode.limit),
             *retention_risks(inspector, topics, offsets, request.options.get("rate")),
@@ -232,22 +232,6 @@ def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRang
     return within_lateness(request, topics, wanted)
 
 
-def _exact(
-    request: PlanRequest,
-    scanned: Ranges,
-    needed: Ranges,
-    found: EventTimes,
-    mode: ProcessingMode,
-) -> str:
-    exact = _exactness(request.options.get("lateness"), scanned, needed, found)
-    # What a stream drops as late, its input has.
-    if mode.is_stream:
-        exact = exact.replace("the result is exact", "the input is complete")
-    if any(begin for parts in scanned.values() for begin, _ in parts.values()):
-        exact = exact.replace(*_KEPT)
-    return exact
-
-
 def _risks(
     request: PlanRequest, topics: Mapping[str, Topic], scanned: Ranges, found: EventTimes
 ) -> list[str]:
@@ -263,8 +247,12 @@ def _risks(
     return [*risks, *common.lost_risks(topics, within=topics.keys()), *function_risks(request)]
 
 
-def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) -> str:
+def _exactness(
+    late: Any, scanned: Ranges, needed: Ranges, found: EventTimes, mode: ProcessingMode
+) -> str:
     """Return how exact the result is; `needed` are the offsets that --lateness asks for."""
+    # What a stream drops as late, its input has.
+    is_exact = "the input is complete" if mode.is_stream else "the result is exact"
     parts = [(t, n, r) for t, of in needed.items() for n, r in of.items() if r[0] < r[1]]
     limits = [(scanned.get(t, {}).get(n, (r[1], 0)), r) for t, n, r in parts]
     if any(begin > first or begin >= end for (begin, end), (first, _) in limits):
@@ -276,7 +264,7 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
     if late is not None:
         most = lateness(found.slices)
         said = (
-            f"the result is exact{' up to the measured offsets' if is_short else ''} if no record "
+            f"{is_exact}{' up to the measured offsets' if is_short else ''} if no record "
             f"is more than {late} late, compared with the newest Kafka timestamp before it in its "
             "partition. Otherwise, records may be missing"
         )
@@ -284,14 +272,13 @@ def _exactness(late: Any, scanned: Ranges, needed: Ranges, found: EventTimes) ->
             return said
         return f"{said}. The measured records are at most {duration(most)} late"
     if is_short:
-        return "the result is exact up to the measured offsets, and lacks later records"
-    return "the result is exact: Headgate measured the event times of all records of the topics"
-
-
-_KEPT = (
-    "all records of the topics",
-    "all records that Kafka still has. The deleted ones are from before the range",
-)
+        return f"{is_exact} up to the measured offsets, and lacks later records"
+    if any(begin for of in scanned.values() for begin, _ in of.values()):
+        return (
+            f"{is_exact}: Headgate measured the event times of all records that Kafka still has. "
+            "The deleted ones are from before the range"
+        )
+    return f"{is_exact}: Headgate measured the event times of all records of the topics"
 
 
 def _measured(request: PlanRequest, found: EventTimes) -> str:
