@@ -61,8 +61,6 @@ Replacements = Mapping[TopicPart, Replaced]
 
 _NO_STATE = "The pipeline processes each rewritten record once."
 _STAYS = "Its earlier results from replaced records are kept."
-# How the risks begin of a query that reads all that its topics have.
-_CATCHES_UP = ("at least one source of the query has no known", "the query catches up in batches")
 _AS_IF = "Its state then includes no replaced record."
 
 
@@ -348,10 +346,13 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
-    plan = _kept(request, member, found, cuts) if is_last else rewind_plan(request, member, chosen)
     # It reads only the records before those that are replaced.
-    own = tuple(r for r in plan.risks if not r.startswith(_CATCHES_UP))
-    plan = replace(plan, impact=_reprocessed(plan.impact, chosen, found, limits), risks=own)
+    plan = (
+        _kept(request, member, found, cuts)
+        if is_last
+        else rewind_plan(request, member, chosen, reads_all=False)
+    )
+    plan = replace(plan, impact=_reprocessed(plan.impact, chosen, found, limits))
     catch_up = tuple(_catch_up(request, member, found, cuts, chosen, limits))
     skip = _skip_step(request, member, found, cuts, first=False)
     cut = cut_of(plan, member, chosen.next_ms, min(c.at for c in cuts.values()))

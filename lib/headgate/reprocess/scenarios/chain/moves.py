@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from headgate.errors import RefusedError
@@ -137,9 +138,12 @@ def newest_within(found: Iterable[Candidate], limits: Mapping[TopicPart, int]) -
     return fits[-1] if fits else None
 
 
-def rewind_plan(request: PlanRequest, member: Member, to: Candidate) -> Plan:
+def rewind_plan(
+    request: PlanRequest, member: Member, to: Candidate, *, reads_all: bool = True
+) -> Plan:
     """Return the plan of a rewind; it has the sink's steps, so that its results are replaced."""
-    return built(request_for(request, member, "rewind", to.options), rewind.build)
+    build = partial(rewind.build, reads_all=reads_all)
+    return built(request_for(request, member, "rewind", to.options), build)
 
 
 def rewinds(chosen: Candidate, *, is_last: bool, is_behind: bool) -> str:

@@ -41,10 +41,11 @@ class _Found:
     point: RestorePoint | None = None
 
 
-def build(request: PlanRequest) -> Plan:
+def build(request: PlanRequest, *, reads_all: bool = True) -> Plan:
     """Return the plan: stop, copy to the batch, read the state, cut the sink, change, start.
 
     A time becomes the batch or the restore point that it means, so that the plan stays the same.
+    `reads_all`: the query then reads all records after the batch. In a chain it may skip some.
     """
     pipeline, inspector = request.pipeline, request.inspector
     checkpoint = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
@@ -82,7 +83,7 @@ def build(request: PlanRequest) -> Plan:
         ),
         point=point,
     )
-    return _plan(request, found)
+    return _plan(request, found, reads_all=reads_all)
 
 
 def _resolved(request: PlanRequest, chosen: Choice) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def _resolved(request: PlanRequest, chosen: Choice) -> dict[str, Any]:
     return kept | {"batch": chosen.batch.number}
 
 
-def _plan(request: PlanRequest, found: _Found) -> Plan:
+def _plan(request: PlanRequest, found: _Found, *, reads_all: bool) -> Plan:
     pipeline, at = request.pipeline, found.checkpoint
     place = remote_checkpoint.new_place(request.inspector, pipeline) if at.remote else None
     return Plan(
@@ -120,7 +121,7 @@ def _plan(request: PlanRequest, found: _Found) -> Plan:
             },
         },
         risks=(
-            *_risks(request, found),
+            *_risks(request, found, reads_all=reads_all),
             *(remote_checkpoint.risks(pipeline, at, place) if place else ()),
         ),
         blockers=tuple(_blockers(request, found)),
@@ -246,9 +247,10 @@ def _is_same_query(found: _Found) -> bool:
     return found.point is None or found.point.query_id == found.checkpoint.query_id
 
 
-def _risks(request: PlanRequest, found: _Found) -> list[str]:
+def _risks(request: PlanRequest, found: _Found, *, reads_all: bool) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
-    risks += common.catch_up_risks(request.version, found.inputs.unread)
+    if reads_all:
+        risks += common.catch_up_risks(request.version, found.inputs.unread)
     risks += point_risks(request, found.checkpoint, found.point)
     point = found.point.history if found.point else None
     if skipped_after(found.checkpoint.history, point, found.batch.number):
