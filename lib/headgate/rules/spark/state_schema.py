@@ -273,11 +273,16 @@ def stored_nulls(c: Comparison) -> Iterator[RuleResult]:
     stored keys when a group expires, and in complete mode in each batch.
     """
     for pair in c.operators:
-        for store in store_pairs(pair) if _reads_back(c, pair) else ():
-            part = VALUE if pair.kind is OperatorKind.STREAM_JOIN else KEY
+        if not _reads_back(c, pair):
+            continue
+        is_join = pair.kind is OperatorKind.STREAM_JOIN
+        # The keys of an aggregation stay nullable above a filter [run: Spark 4.2.0].
+        filtered = _never_null(c.after, pair.location.after) if is_join else frozenset()
+        never = _never_null(c.before, pair.location.before)
+        for store in store_pairs(pair):
+            part = VALUE if is_join else KEY
             stored, planned = store.stored(part), store.planned(part)
-            fields = now_not_null(stored, planned, _newly_filtered(c, pair))
-            never = _names(never_null(c.before.topology, pair.location.before))
+            fields = now_not_null(stored, planned, filtered - never)
             names = [f.name for f in fields if not _is_harmless(f, pair.after)]
             names = [name for name in names if name not in never]
             if names and not fit(stored, planned).refused:
@@ -292,19 +297,9 @@ def _reads_back(c: Comparison, pair: OperatorPair) -> bool:
     return pair.kind in AGGREGATES and not is_update
 
 
-def _newly_filtered(c: Comparison, pair: OperatorPair) -> frozenset[str]:
-    """Return the columns whose nulls only the new version filters out before a join.
-
-    The keys of an aggregation stay nullable above a filter [run: Spark 4.2.0].
-    """
-    if pair.kind is not OperatorKind.STREAM_JOIN:
-        return frozenset()
-    old = never_null(c.before.topology, pair.location.before)
-    new = never_null(c.after.topology, pair.location.after)
-    return _names(new - old)
-
-
-def _names(columns: frozenset[str]) -> frozenset[str]:
+def _never_null(version: Version, operator: str | None) -> frozenset[str]:
+    """Return the names of the columns whose nulls a version filters out before an operator."""
+    columns = never_null(version.topology, operator)
     return frozenset(column.rpartition(".")[2] for column in columns)
 
 
