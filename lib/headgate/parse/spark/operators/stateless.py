@@ -56,10 +56,10 @@ def expand(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     ) or tuple(names)
     differs = [at for at in range(len(first)) if len({r[at] for r in rows if at < len(r)}) > 1]
     told = tuple(f"[{', '.join(r[at] for at in differs if at < len(r))}]" for r in rows)
-    made = over(node, "project", inputs, builder)
-    known = {c.id for c in made.outputs}
+    known = {c.id for c in builder.outputs(inputs[0])}
     untold = not rows and [n.name for n in names if n.id not in known] == [_WINDOW]
     if untold or any("precisetimestampconversion(" in first[at] for at in differs):
+        made = over(node, "project", inputs, builder)
         return builder.add(replace(made, outputs=outputs, extra={"expand": "true"}))
     made = over(node, "expand", inputs, builder)
     named_ = tuple(f"{names[at].name}#{names[at].id}" for at in differs if at < len(names))

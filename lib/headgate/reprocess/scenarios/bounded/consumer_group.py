@@ -9,7 +9,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.bounded.options import (
-    deleted_records,
+    deleted_unread,
     end_risks,
     start_after,
     time_risks,
@@ -130,7 +130,7 @@ def _risks(
             f"{name} starts at the offset that its auto.offset.reset sets. With `latest`, the run "
             "may not end: pass --time-limit"
         )
-    for lost in deleted_records(topics, positions):
+    for lost in deleted_unread(topics, positions):
         yield (
             f"{lost}. There, {name} starts at the offset that its auto.offset.reset sets. With "
             "`latest`, it also skips the records that are left, and the run may not end: pass "

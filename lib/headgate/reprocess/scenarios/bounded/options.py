@@ -23,7 +23,7 @@ def unread_records(
     return found
 
 
-def deleted_records(
+def deleted_unread(
     topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
 ) -> Iterator[str]:
     """Name the topics of which Kafka has deleted unread records."""

@@ -14,7 +14,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.bounded.options import (
-    deleted_records,
+    deleted_unread,
     end_risks,
     start_after,
     time_risks,
@@ -156,7 +156,7 @@ def _input_risks(
     deleted = (
         f"{lost}. If failOnDataLoss is true (the default), the query fails. Otherwise, these "
         "records are lost"
-        for lost in deleted_records(topics, at)
+        for lost in deleted_unread(topics, at)
     )
     unread = common.unread_ranges(topics, at)
     return [
