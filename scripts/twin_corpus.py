@@ -4,7 +4,8 @@
 
 A case is a folder with before, after and outcome.json. Its code is before/query.py and
 after/query.py, or before.py and after.py (`tests/cases/spark_pulls`), or lies apart
-(`tests/cases/spark_code`), so that no reader takes it for evidence.
+(`tests/cases/spark_code`), so that no reader takes it for evidence. In `tests/cases/spark_fresh`
+a definition has both versions.
 Cases that files can't decide are left out: their reason lies outside the two versions. Two Sparks
 serve many cases, so a case takes seconds. The page has a section for each corpus: the counts with
 95 % intervals (Wilson), and for each case what was recorded, and what the rules, the twin and both
@@ -32,15 +33,36 @@ from score import HARMFUL, HARMLESS, main_condition
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests" / "cases"
-WITH_CODE = ("spark", *sorted(folder.name for folder in KEPT.glob("spark_pulls*")))
+FRESH = KEPT / "spark_fresh"
+WITH_CODE = (
+    *(KEPT / name for name in ("spark", "spark_kinds")),
+    *sorted(KEPT.glob("spark_pulls*")),
+    *(FRESH / name for name in ("first", "second", "third", "fourth", "arbitrary_state")),
+)
 CODE = ROOT / "tests" / "cases" / "spark_code"
 _SERVED = 25
-_SECONDS = 120.0
+_SECONDS = 300.0
+_SIDES = {"before": "old", "after": "new"}
+_DEFINED = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, {folder!r})
+import definitions.groups
+from recorder.case import CASES, Place
+from recorder.run import writer_of
+
+def rehearsed(spark):
+    version = CASES[{name!r}].{side}
+    for name, value in version.settings.items():
+        spark.conf.set(name, value)
+    place = Place(spark, Path("/data"), Path("/data/out"), "127.0.0.1:1")
+    return writer_of(version.build(place), version, lambda rows, batch: None)[0]
+"""
 HEAD = """# Twin runs on recorded changes
 
 `make twin-all` runs both versions of each recorded change of a Spark query on generated rows. It
-leaves out changes that files can't decide, and the groups in `tests/cases/spark_fresh`, which have
-no code for each version.
+leaves out changes that files can't decide.
 """
 WORDS = {
     "resumes": "Resumes", "no_effect": "No effect", "refuses": "Fails to start",
@@ -69,9 +91,14 @@ def cases(corpus: Path, only: Sequence[str] = ()) -> list[Path]:
     for file in sorted(corpus.glob("*/outcome.json")):
         case, truth = file.parent, json.loads(file.read_text(encoding="utf-8"))
         is_chosen = not only or case.name in only
-        if is_chosen and truth.get("decidable_from_files", True) and code(case, "after").is_file():
+        if is_chosen and truth.get("decidable_from_files", True) and has_code(case):
             found.append(case)
     return found
+
+
+def has_code(case: Path) -> bool:
+    """Whether both versions of a case are stored as code."""
+    return case.parent.parent == FRESH or code(case, "after").is_file()
 
 
 def code(case: Path, side: str) -> Path:
@@ -83,6 +110,8 @@ def code(case: Path, side: str) -> Path:
 
 def module(case: Path, side: str) -> str:
     """Return a version's code as a module with the entry point `rehearsed`."""
+    if case.parent.parent == FRESH:
+        return _DEFINED.format(folder=str(FRESH), name=case.name, side=_SIDES[side])
     text = code(case, side).read_text(encoding="utf-8")
     if "\ndef build(spark" in text:
         return f"{text}\n\nrehearsed = build\n"
@@ -208,10 +237,11 @@ def section(corpus: Path, found: Sequence[Scored]) -> str:
     """Return a corpus's part of the page."""
     run = [s for s in found if s.twin != "error"]
     mean = sum(s.seconds for s in run) / max(len(run), 1)
+    title = corpus.name if corpus.parent != FRESH else f"{FRESH.name}/{corpus.name}"
     lines = [
-        f"## {corpus.name}",
+        f"## {title}",
         "",
-        f"{datetime.now(UTC):%Y-%m-%d}: {len(run)} changes of `tests/cases/{corpus.name}`, "
+        f"{datetime.now(UTC):%Y-%m-%d}: {len(run)} changes of `tests/cases/{title}`, "
         f"{mean:.1f} s each",
         f"in a warm session. Code that did not run: {len(found) - len(run)}.",
         "",
@@ -231,7 +261,7 @@ def section(corpus: Path, found: Sequence[Scored]) -> str:
 def _left_out(corpus: Path) -> Iterator[str]:
     """Yield the names of recorded cases that are not run, with the reason."""
     every = {file.parent for file in corpus.glob("*/outcome.json")}
-    coded = {case for case in every if code(case, "after").is_file()}
+    coded = {case for case in every if has_code(case)}
     for title, some in (
         ("No code", every - coded),
         ("Files can't decide", coded - set(cases(corpus))),
@@ -254,12 +284,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("corpus", nargs="*", type=Path, default=[KEPT / n for n in WITH_CODE])
+    parser.add_argument("corpus", nargs="*", type=Path, default=WITH_CODE)
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--table", type=Path)
     given = parser.parse_args()
     lost, sections = 0, []
-    for corpus in given.corpus:
+    for corpus in (c.resolve() for c in given.corpus):
         found = scored(corpus, given.only)
         print("\n".join(summary(found)))
         sections.append(section(corpus, found))

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from sampled import sampled
-
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "scripts"))
 from twin_corpus import KEPT, Runner, cases, is_right  # noqa: E402
@@ -29,7 +27,7 @@ def runner(tmp_path_factory):
     made.close()
 
 
-@sampled("name", SAMPLE, one_in=5)
+@pytest.mark.parametrize("name", SAMPLE)
 def test_rules_and_twin_are_right(runner, name):
     (case,) = cases(KEPT / "spark", (name,))
     found = runner.score(case)
