@@ -171,7 +171,8 @@ def _print_readers(found: SchemaCheck) -> None:
 
 
 def _show_text(shown: ShownTopic) -> None:
-    from headgate.views.reports.topic_schemas import fields_table, use_line
+    from headgate.views.reports.topic_schemas import use_line
+    from headgate.views.reports.topic_schemas_terminal import fields_table
 
     found = shown.schemas
     numbers = [str(v.version) for v in found.versions if v.version is not None]

@@ -1,13 +1,10 @@
-"""Schemas and their comparison: as a document, and as a table for a terminal."""
+"""Comparisons of schemas as a document."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from rich.table import Table
-from rich.text import Text
-
-from headgate.model.topic_schema import Effect, Mode, SchemaField, SchemaFinding, SchemaReport
+from headgate.model.topic_schema import Effect, Mode, SchemaFinding, SchemaReport
 from headgate.rules.core.report import Outcome
 from headgate.rules.topic_schemas.facts.field_reads import TopicUse
 from headgate.views.reports.comparison import LEVELS
@@ -85,17 +82,6 @@ def _item(finding: SchemaFinding, fail_on: Collection[str]) -> Item:
         reason=finding.why,
         properties={"outcome": finding.effect.word, "question": finding.question},
     )
-
-
-def fields_table(fields: tuple[SchemaField, ...]) -> Table:
-    """Return the fields as a table."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for column in ("field", "type", "optional", "default"):
-        table.add_column(column, overflow="fold")
-    for f in fields:
-        default = f.default if f.has_default else ""
-        table.add_row(Text(f.path), Text(f.type), "yes" if f.optional else "", Text(default))
-    return table
 
 
 def use_line(use: TopicUse) -> str:
