@@ -1,8 +1,9 @@
 """Hold the texts that a person reads to the glossary: `check_words.py [--list] [PATH ...]`.
 
-Read are the strings of lib, pages and app.py that have at least two words (docstrings, queries and
-regular expressions aside), and the documents but recorded results. Each hit is printed as
-`file:line: "word": say ...`, and makes the exit code 1. `scripts/glossary.toml` has the terms.
+Read are the strings of lib, pages, scripts, app.py and console.py that have at least two words
+(docstrings, queries and regular expressions aside), and the documents but recorded results. Each
+hit is printed as `file:line: "word": say ...`, and makes the exit code 1. So does a term that
+misses one of its own examples. `scripts/glossary.toml` has the terms.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = Path(__file__).with_name("glossary.toml")
-CODE = ("app.py", "pages", "lib")
+CODE = ("app.py", "console.py", "pages", "lib", "scripts")
 # Pages of rules and scenarios are read, too: they come from docstrings, which `strings` leaves out.
 DOCUMENTS = (
     "README.md",
@@ -25,6 +26,7 @@ DOCUMENTS = (
     "SECURITY.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
+    ".github",
     "docs",
 )
 GENERATED = ("docs/faults.md", "docs/_build/")
@@ -81,7 +83,8 @@ def _strings(node: ast.AST) -> Iterator[tuple[int, str]]:
     if isinstance(node, ast.Call) and _name(node.func) in _SILENT_CALLS:
         return
     if (said := _literal(node)) is not None:
-        if _TWO_WORDS.search(said) and not said.startswith("SELECT "):
+        is_code = said.startswith("SELECT ") or "\nimport " in said
+        if _TWO_WORDS.search(said) and not is_code:
             yield getattr(node, "lineno", 1), said
         return
     for child in ast.iter_child_nodes(node):
@@ -123,9 +126,21 @@ def files(names: list[str]) -> Iterator[Path]:
                 yield file
 
 
+def misses(terms: list[Term]) -> Iterator[str]:
+    """Yield a line for each example that its term finds or passes against what it says."""
+    for term in terms:
+        for text in term.finds:
+            if not any(term.hits(text)):
+                yield f'glossary.toml: {term.pattern.pattern!r} must find "{text}"'
+        for text in term.passes:
+            if any(term.hits(text)):
+                yield f'glossary.toml: {term.pattern.pattern!r} must pass "{text}"'
+
+
 def check(names: list[str]) -> Iterator[str]:
     """Yield a line for each hit, for each exemption that is not needed, and for too many."""
     terms, exemptions = read_glossary()
+    yield from misses(terms)
     used = set()
     for file in files(names):
         read = strings if file.suffix == ".py" else paragraphs

@@ -65,14 +65,14 @@ def _pool(jobs: int) -> Iterator[ThreadPoolExecutor]:
 def _given() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scenes", nargs="*", help=f"of {', '.join(s.name for s in SCENES)}")
-    parser.add_argument("--fault", default="", help="only faults whose name holds this word")
-    parser.add_argument("--where", default="", help="only places whose name holds this word")
-    parser.add_argument("--short", action="store_true", help="one of each row that has no chain")
-    parser.add_argument("--chains", action="store_true", help="only what is struck in chains")
-    parser.add_argument("--alone", action="store_true", help="each cell in a run of its own")
-    parser.add_argument("--open", action="store_true", help="not what was run whole, and well")
-    parser.add_argument("--jobs", type=int, default=4, help="cells at a time (default 4)")
-    parser.add_argument("--table", type=Path, help="go on from this file's table, and write it")
+    parser.add_argument("--fault", default="", help="only faults with this word in their name")
+    parser.add_argument("--where", default="", help="only points with this word in their name")
+    parser.add_argument("--short", action="store_true", help="one cell of each row, without chains")
+    parser.add_argument("--chains", action="store_true", help="only chains of several faults")
+    parser.add_argument("--alone", action="store_true", help="each cell in its own run")
+    parser.add_argument("--open", action="store_true", help="only rows that never ran whole and ok")
+    parser.add_argument("--jobs", type=int, default=4, help="cells at the same time (default 4)")
+    parser.add_argument("--table", type=Path, help="page whose table is read and updated")
     given = parser.parse_args()
     known = {s.name for s in SCENES}
     for name in given.scenes:

@@ -221,7 +221,7 @@ class Recording:
         back = self._run("before", "main", () if new.error else self.case.then[-1:])
         found = Found(first, new, back, written, replay=self._chain("after", "replay"))
         if found.replay and found.replay.error and not new.error:
-            raise RuntimeError(f"the new version alone did not run: {found.replay.error}")
+            raise RuntimeError(f"the new version fails on a new checkpoint: {found.replay.error}")
         if new.error is None and _keeps_state(new):
             self.lake.reset()
             found.fresh = self._run("after", "fresh", self.case.then)

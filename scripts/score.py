@@ -109,9 +109,9 @@ def lines(tally: Tally) -> Iterator[str]:
     """Yield the confusion matrix and one line a folder."""
     for (expected, got), n in sorted(tally.matrix.items()):
         yield f"  {expected:15} predicted {got:15} {n}"
-    yield f"  files can't tell: {dict(tally.apart)}"
+    yield f"  files can't decide: {dict(tally.apart)}"
     right, refused = tally.named[True], tally.named.total()
-    yield f"  error class named right in {right} of {refused} refusals found"
+    yield f"  error class correct in {right} of {refused} cases that failed to start"
     total = sum(tally.kinds.values(), Counter())
     for folder, c in [*sorted(tally.kinds.items()), ("all", total)]:
         n = c.total()

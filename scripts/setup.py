@@ -72,4 +72,4 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:
-        stop("interrupted; the next one goes on from here")
+        stop("interrupted; the next set-up continues here")

@@ -17,7 +17,7 @@ def has_browser() -> bool:
     """Whether HEADGATE_CHROMIUM or the PATH names the browser that the tests are to take."""
     given = os.environ.get("HEADGATE_CHROMIUM")
     if given and not os.access(given, os.X_OK):
-        stop(f"HEADGATE_CHROMIUM names {given}, which is no program")
+        stop(f"HEADGATE_CHROMIUM names {given}, which isn't a program")
     if given or shutil.which(SHELL):
         return True
     return any(map(shutil.which, BROWSERS)) and (_apt() is None or _NO_SHELL.exists())

@@ -183,7 +183,7 @@ def test_no_browser_is_said(setup, tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="need a Chromium"):
         setup.install_browser()
     monkeypatch.setenv("HEADGATE_CHROMIUM", str(tmp_path / "nothing"))
-    with pytest.raises(SystemExit, match="is no program"):
+    with pytest.raises(SystemExit, match=r"isn.t a program"):
         setup.has_browser()
     monkeypatch.setenv("HEADGATE_CHROMIUM", sys.executable)
     assert setup.has_browser()
