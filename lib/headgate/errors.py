@@ -169,7 +169,10 @@ class BuildError(CaptureError):
 class LimitError(BuildError):
     """A version needed more memory or disk space than a twin run may use, so it was ended."""
 
-    next_step = "Use fewer rows (--rows), or rehearse on a checkpoint (--checkpoint)."
+    next_step = (
+        "In `headgate rehearse`, use fewer rows (--rows), or the real state (Spark: --checkpoint, "
+        "Kafka Streams: --state-dir)."
+    )
 
 
 class PlanFileError(HeadgateError):

@@ -39,6 +39,7 @@ _CLONE, _INSTALLED = Path(__file__).parents[3], Path(__file__).parents[1] / "con
 _PAGE_LIMIT = 180.0
 _WORKER_GRACE = 30.0
 _TURN = 0.5
+_NO_WORKER = "No worker executes runs now: end `headgate up` with Ctrl-C and start it again"
 _OF_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG)
 
 Say = Callable[[str], None]
@@ -208,7 +209,7 @@ def _stay(supervisor: Supervisor, wait: Callable[[], None], say: Say) -> None:
             text = f"{name} ended unexpectedly (exit {code}). {said}"
             if name in (local_broker.NAME, CONSOLE):
                 raise SetupError(text)
-            say(text)
+            say(f"{text}. {_NO_WORKER}" if name == WORKER else text)
         wait()
 
 

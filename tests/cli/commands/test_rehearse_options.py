@@ -53,3 +53,11 @@ def test_records_of_a_cluster_are_only_for_spark(tmp_path):
     jars = ("--before-jar", str(jar), "--jar", str(jar), "--after", "A")
     said = rehearse(*jars, "--sample-from", "x")
     assert "--sample-from is only for Spark: pass records with --sample" in said
+
+
+def test_records_for_a_twin_run_are_passed_with_sample(tmp_path):
+    jar = tmp_path / "a.jar"
+    jar.touch()
+    jars = ("--before-jar", str(jar), "--jar", str(jar), "--after", "A")
+    assert "pass records with --sample" in rehearse(*jars, "--records", str(jar))
+    assert "doesn't use your Kafka cluster" in " ".join(rehearse(*jars, "--offline").split())

@@ -32,7 +32,11 @@ def shown(location: str | None, bytes_: int) -> PointList:
     ("location", "words", "others"),
     [
         (None, "1 restore point, only with offsets", "Spark"),
-        ("/ck/p", "up to 2 kB after Spark deletes their files", "only with offsets"),
+        (
+            "/ck/p",
+            "up to 2 kB after Spark deletes the files that they share with the checkpoint",
+            "only with offsets",
+        ),
     ],
 )
 def test_points_without_a_checkpoint_take_no_disk_space(capsys, location, words, others):

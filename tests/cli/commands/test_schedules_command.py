@@ -47,6 +47,7 @@ def test_one_is_shown_with_its_ticks_and_who_approved_it(run):
     assert "created by ann in run" in shown and "approved by bob" in shown
     assert "skipped  includes 2 missed ticks: no worker was running at the scheduled time" in shown
     assert "skipped  0 records: no records are unread" in shown
+    assert "  for missed ticks: no run (--missed skip); approved sink: " in shown
     (found,) = json.loads(run("billing", "--format", "json"))["schedules"]
     assert (found["every_seconds"], found["missed"], found["max_run_records"]) == (
         900,

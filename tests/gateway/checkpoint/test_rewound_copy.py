@@ -11,7 +11,8 @@ import pytest
 from headgate.errors import EvidenceError, StepError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.checkpoint.batches import read_batches
-from headgate.gateway.checkpoint.folders import copy_tree, tree_hash
+from headgate.gateway.checkpoint.create import create_checkpoint, differs
+from headgate.gateway.checkpoint.folders import copy_error, copy_tree, tree_hash
 from headgate.gateway.checkpoint.history import HISTORY
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
@@ -84,6 +85,15 @@ def test_a_file_that_the_state_needs_and_is_gone(written, name, file, reason):
         found.unlink()
     (missing,) = read_rewind(folder, 0).missing
     assert reason in missing and "which Spark needs to load the state after batch 0" in missing
+
+
+def test_a_copy_that_fails_names_one_file_and_the_reason():
+    why = "[Errno 28] No space left on device: '/ck/a' -> '/copy/a'"
+    several = shutil.Error([("/ck/a", "/copy/a", why), ("/ck/b", "/copy/b", "[Errno 5] I/O")])
+    assert copy_error(several) == "/ck/a: No space left on device"
+    assert copy_error(OSError(28, "No space left on device")) == "No space left on device"
+    assert copy_error(PermissionError(13, "Permission denied", "/x")) == "/x: Permission denied"
+    assert copy_error(ValueError("no JSON")) == "no JSON"
 
 
 def test_another_try_of_the_same_version_is_not_taken_for_it(written):
@@ -259,3 +269,19 @@ def test_the_size_of_a_snapshot_counts_what_is_copied_and_what_is_linked(written
     )
     how = "state as hard links" if name == "rocksdb_changelog" else "full copy"
     assert step.describe() == f"copy the checkpoint /c ({size(found.bytes)}, {how})"
+
+
+def test_a_new_checkpoint_that_was_changed_says_how(tmp_path):
+    like = GOLDEN / "kafka_source" / "checkpoint"
+    draft = tmp_path / ".ck.new-run"
+    create_checkpoint(draft, like, "an-id", ())
+    assert differs(draft, like, "an-id", ()) is None
+    (draft / "more").touch()
+    assert differs(draft, like, "an-id", ()) == f"{draft}/more was not written by this run"
+    (draft / "more").unlink()
+    (draft / "metadata").write_text("{}")
+    said = differs(draft, like, "an-id", ())
+    assert said == f"{draft}/metadata differs from the file that Headgate wrote"
+    (draft / "metadata").unlink()
+    said = differs(draft, like, "an-id", ())
+    assert said == f"{draft}/metadata is missing, although Headgate wrote this file"

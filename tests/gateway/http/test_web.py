@@ -108,7 +108,14 @@ CASES = [
     ("nothing in it", of_json([]), EvidenceError, "lists no Spark application"),
     ("no right", of_page(403), EvidenceError, "denies access (403)"),
     ("a failure", of_page(503), UnreachableError, "failed with HTTP status 503"),
-    ("no JSON", (200, {"content-type": "text/plain"}, b"[{"), EvidenceError, "instead of JSON"),
+    ("no JSON", (200, {"content-type": "text/plain"}, b"[{"), EvidenceError, "text/plain instead"),
+    (
+        "JSON cut off",
+        (200, {"content-type": "application/json"}, b"[{"),
+        EvidenceError,
+        "returned invalid JSON, so the address isn't",
+    ),
+    ("no content type", (200, {}, b"[{"), EvidenceError, "returned invalid JSON, so"),
     (
         "several",
         of_json([APPLICATION, {**APPLICATION, "id": "app-2"}]),

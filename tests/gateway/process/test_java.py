@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import SetupError
+from headgate.gateway.process import java as java_module
 from headgate.gateway.process.java import OLDEST, java, read_java
 
 
@@ -36,3 +37,22 @@ def test_no_java_at_all_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SetupError, match="install Java"):
         java()
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("#!/bin/sh\nexec sleep 9\n", "-version` did not end within 0.2 s"),
+        ("", "Exec format error"),
+    ],
+)
+def test_a_java_that_does_not_start_is_said_in_words(tmp_path, monkeypatch, script, said):
+    (tmp_path / "bin").mkdir()
+    file = tmp_path / "bin" / "java"
+    file.write_text(script)
+    file.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(java_module, "_TIMEOUT_S", 0.2)
+    with pytest.raises(SetupError, match=said) as caught:
+        read_java()
+    assert str(file) in str(caught.value)

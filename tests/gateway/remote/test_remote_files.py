@@ -86,7 +86,7 @@ def test_a_server_that_does_not_listen_is_unreachable(store):
     }
     address = store.address.replace(f":{store.port}", ":1")
     said = refused(UnreachableError, address, ours)
-    assert said.startswith(f"{address} did not respond: ")
+    assert said.startswith(f"{address} could not be read: ")
     assert UnreachableError.exit_code == 4
 
 

@@ -90,9 +90,8 @@ def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s
     wait_for(lambda: changes.stored(path))
     first.send_signal(signal.SIGKILL)
     first.wait()
-    assert (
-        copy_issue(new, settings) == f"the copy {new} is incomplete: the manifest file is missing"
-    )
+    said = f"{new}.manifest.json, which Headgate writes last, is missing"
+    assert copy_issue(new, settings) == f"the copy {new} is incomplete: {said}"
 
     second = worker_of(team)
     wait_for(lambda: team.run("runs", run)["state"] == "done")

@@ -66,6 +66,12 @@ WRONG = [
     (STOP + '[pipeline.commands.stop.find]\nurl = "https://h/x"', 7, "needs `path`"),
     (WAIT + 'url = "https://h/x"', 7, "needs `done`"),
     (WAIT + 'done = ["b"]\nurl = "https://h/{answer}"', 10, "{answer} needs `answer`"),
+    (STOP.replace("/x", "/{answer}"), 6, "{answer} needs `answer`"),
+    (
+        STOP.replace("/x", "/{answer}") + 'answer = "a"',
+        7,
+        "{answer} is known only after this call: use it only in `wait`",
+    ),
     (STATUS + 'runs = ["a"]\nabsent = "stopped"', 5, "needs `path`"),
     (STATUS + 'path = "a"\nruns = ["b"]', 5, "`status` maps no value to `stopped`"),
     (STATUS + 'path = "a"\nruns = ["b"]\nstopped = ["b"]', 9, "'b' is already listed under `runs`"),

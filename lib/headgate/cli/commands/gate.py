@@ -54,15 +54,16 @@ def _files(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
     help="Folder with the Kafka Streams jars built from the base commit, if jars aren't committed. "
-    "Headgate looks for a jar at its path in the repository, then directly in the folder.",
+    "In the folder, Headgate looks for a jar under its path in the repository, then under its file "
+    "name.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(5),
     default=300.0,
     show_default=True,
-    help="Timeout in seconds: for Spark of each twin run, for Kafka Streams of each start of an "
-    "application.",
+    help="Timeout in seconds of each twin run (Spark), or of each start of an application (Kafka "
+    "Streams).",
 )
 @click.option(
     "--fail-on",

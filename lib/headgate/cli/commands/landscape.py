@@ -25,9 +25,9 @@ A comma without spaces means intersection:
   owner:payments  engine:spark  kind:state_store  pipeline:NAME  topic:NAME  group:NAME
   status:running  state:STATE
 STATE is one of:
-  unused      topics that no registered pipeline writes, and without consumers
-  unread      topics that a registered pipeline writes, but without consumers
-  unwritten   topics that are read, but that no registered pipeline writes
+  unused      topics without consumers that no registered pipeline writes
+  unread      topics without consumers that a registered pipeline writes
+  unwritten   topics with consumers that no registered pipeline writes
   unowned     internal topics of no known pipeline
   undeclared  consumer groups of no registered pipeline
 Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.

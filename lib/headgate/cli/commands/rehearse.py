@@ -81,8 +81,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Allow sources of this format, which are blocked by default. Make sure that reads don't "
-    "change the source. Can be repeated.",
+    help="Allow a source format that rehearsals block, because reads may acknowledge or delete "
+    "records. Can be repeated.",
 )
 @click.option(
     "--with-credentials",

@@ -114,7 +114,7 @@ _OF_STREAMS = {name: f"--{name.replace('_', '-')}" for name in _NAMES} | {
     "jvm_options": "--jvm-option", "serdes": "--serde",
 }  # fmt: skip
 _OF_ANY_TWIN = {"sample": "--sample", "sample_from": "--sample-from"}
-_OF_CLUSTER = {name: _OF_STREAMS[name] for name in ("records", "offline", "max_changelog")}
+_OF_CLUSTER = {name: _OF_STREAMS[name] for name in ("offline", "max_changelog")}
 _OF_SPARK_TWIN = {"sample_from": "--sample-from"}
 _OF_SPARK = {
     "checkpoint": "--checkpoint",
@@ -151,6 +151,11 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     is_twin = streams["state_dir"] is None and bool(streams["before_jars"])
     _check_twin(streams, given, is_twin=is_twin)
     if is_twin:
+        if streams["records"]:
+            raise click.UsageError(
+                "--records needs --state-dir. For a twin run (--before-jar without --state-dir), "
+                "pass records with --sample."
+            )
         if used := _used(_OF_CLUSTER, streams):
             raise click.UsageError(
                 f"{used} needs --state-dir: a twin run (--before-jar without --state-dir) doesn't "
@@ -166,8 +171,9 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
             )
         if not given["checkpoint"] and not given["before"]:
             raise click.UsageError(
-                "Give --checkpoint (Spark), --state-dir (Kafka Streams), or --before for a twin "
-                "run (both versions on generated rows)."
+                "Give --checkpoint (Spark) or --state-dir (Kafka Streams). For a twin run (both "
+                "versions on generated rows), give --before (Spark) or --before-jar (Kafka "
+                "Streams)."
             )
         return
     if used := _used(_OF_SPARK, given):

@@ -80,10 +80,10 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
 def _held(found: PointList) -> str:
     """Return what the points take on disk; those of a group have only offsets."""
     if all(row.location is None for row in found.points):
-        return ", only with offsets (no disk space)"
+        return ", only with offsets (they use no disk space)"
     return (
         f": {size(found.held_bytes)} on disk now, up to {size(found.bytes)} after Spark deletes "
-        f"their files from the checkpoint (max_size: {size(found.max_bytes)})"
+        f"the files that they share with the checkpoint (max_size: {size(found.max_bytes)})"
     )
 
 

@@ -7,6 +7,7 @@ import click
 from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
+from headgate.model.schedules import Missed
 from headgate.text.numbers import as_records, exact, plural, short_time
 from headgate.usecases.schedules.list_schedules import (
     ScheduleView,
@@ -52,6 +53,13 @@ def command(pipeline: str | None, pause: str | None, resume: str | None, output:
     return 0
 
 
+_MISSED = {
+    Missed.ONCE: "one run for all of them",
+    Missed.SKIP: "no run",
+    Missed.ALL: "one run for each",
+}
+
+
 def _say(view: ScheduleView, *, ticks: bool) -> None:
     stored = view.stored
     schedule = stored.schedule
@@ -63,7 +71,8 @@ def _say(view: ScheduleView, *, ticks: bool) -> None:
         return
     approved = f", approved by {stored.approved_by}" if stored.approved_by else ""
     sink = schedule.approved["target"] or "unknown"
-    say(f"  missed ticks: {schedule.missed} (option --missed); approved sink: {sink}")
+    missed = f"{_MISSED[schedule.missed]} (--missed {schedule.missed})"
+    say(f"  for missed ticks: {missed}; approved sink: {sink}")
     say(f"  created by {stored.created_by} in run {stored.run}{approved}")
     for one in view.ticks:
         say(f"  {tick_text(one)}")

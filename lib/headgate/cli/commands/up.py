@@ -19,9 +19,16 @@ from headgate.local.up import up as start
     is_flag=True,
     help="Also start a Kafka broker and demo pipelines, reachable only from this machine.",
 )
-@click.option("--port", type=click.IntRange(1, 65535), help="Port of the console. [default: 8501]")
 @click.option(
-    "--home", metavar="DIR", help="Folder for store, snapshots and logs. [default: .headgate]"
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="Port of the console. [default: 8501, or a free port if 8501 is in use]",
+)
+@click.option(
+    "--home",
+    metavar="DIR",
+    help="Folder for store, snapshots and logs. [default: .headgate beside headgate.toml, with "
+    "--demo .headgate/demo]",
 )
 @click.pass_context
 def command(ctx: click.Context, demo: bool, port: int | None, home: str | None) -> None:

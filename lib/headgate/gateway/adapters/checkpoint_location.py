@@ -95,8 +95,8 @@ class RemoteCheckpointAdapter:
         if not is_made_place(location, self._context.registry):
             raise StepError(
                 f"Headgate didn't change {location}. On a remote file system, a run changes only "
-                "copies with the name of a registered `checkpoint` plus a number, for example "
-                "s3://b/orders.2. No pipeline may use the copy as its checkpoint. Run `headgate "
+                "copies that no pipeline uses as its checkpoint. The name of a copy is a "
+                "registered `checkpoint` plus a number, for example s3://b/orders.2. Run `headgate "
                 "plan` again"
             )
 

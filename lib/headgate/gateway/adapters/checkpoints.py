@@ -14,6 +14,7 @@ from headgate.gateway.checkpoint import create as new_checkpoint
 from headgate.gateway.checkpoint import repair as checkpoint_repair
 from headgate.gateway.checkpoint.batches import read_batches
 from headgate.gateway.checkpoint.folders import (
+    copy_error,
     is_state_data,
     local_path,
     read_checkpoint,
@@ -82,8 +83,10 @@ class CheckpointAdapter:
                 with seen(point, settings) as folder:
                     return read_rewind(folder, batch, live)
         except (OSError, ValueError) as error:
-            step = "" if isinstance(error, OSError) else ". Run `headgate plan repair`"
-            raise EvidenceError(f"{location} can't be read: {error}{step}") from error
+            is_damaged = point is None and not isinstance(error, OSError)
+            step = ". Run `headgate plan repair`" if is_damaged else ""
+            said = f"{point or location} can't be read: {copy_error(error)}{step}"
+            raise EvidenceError(said) from error
 
     def point_damage(self, point: RestorePoint) -> str | None:
         """Return which file of a restore point is gone or has another size."""

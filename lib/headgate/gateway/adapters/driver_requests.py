@@ -154,9 +154,11 @@ def _to_folder(folder: Path, request: ControlRequest) -> Path:
 
 def _heard(life: Life, nonce: str) -> bool:
     answer = life.answers.get(nonce)
-    if answer is not None and not answer.startswith("stopping"):
-        raise StepError(f"the Spark driver did not stop the query and reported: {answer}")
-    return answer is not None
+    if answer is None or answer.startswith("stopping"):
+        return answer is not None
+    kind, _, why = answer.partition(": ")
+    did = "refused the stop request" if kind == "refused" else "could not stop the query"
+    raise StepError(f"the Spark driver {did}: {why or kind}")
 
 
 def _over(life: Life) -> bool:

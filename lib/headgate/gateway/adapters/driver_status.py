@@ -144,5 +144,6 @@ def judge_life(life: Life, now: float) -> DriverStatus:
     if life.closed or life.told_at is None:
         return _UNKNOWN
     if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:
-        return DriverStatus(Status.UNKNOWN, f"headgate.watch reported nothing since {life.told_at}")
+        why = f"headgate.watch has reported nothing since {life.told_at}"
+        return DriverStatus(Status.UNKNOWN, why)
     return DriverStatus(Status.RUNS, f"headgate.watch last reported at {life.told_at}")

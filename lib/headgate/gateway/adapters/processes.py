@@ -74,8 +74,8 @@ class ProcessAdapter:
         command = getattr(commands, word)
         if command is None:
             raise StepError(
-                f"pipeline {pipeline} has no {word} command in headgate.toml. Add `{word}` to "
-                "the pipeline, then resume the run"
+                f"pipeline {pipeline} has no {word} command in headgate.toml. Add `{word}` under "
+                "[pipeline.commands], then resume the run"
             )
         self._context.note(f"{word}: `{command}`")
         given = self._given(pipeline, message, output)

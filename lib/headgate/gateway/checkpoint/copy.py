@@ -163,10 +163,14 @@ def _one(file: FileLocation, target: Path | None) -> tuple[str, int] | None:
     except FileNotFoundError:
         return None
     except PermissionError as error:
-        raise EvidenceError(f"no permission to read {file.name}: {error}") from error
+        raise EvidenceError(
+            f"no permission to read {file.name}: {error.strerror or error}"
+        ) from error
     except OSError as error:
         step = "" if is_uri(file.name) else ". Check the disk or mount, then try again"
-        raise UnreachableError(f"{file.name} can't be read: {error}{step}") from error
+        raise UnreachableError(
+            f"{file.name} can't be read: {error.strerror or error}{step}"
+        ) from error
 
 
 def _through(stream: BinaryIO, target: Path | None) -> tuple[str, int]:

@@ -181,7 +181,11 @@ def differs(folder: Path, like: Path, query_id: str, beginnings: Sequence[Beginn
         if p.is_file() and not (p.name.startswith(".") and p.name.endswith(".crc"))
     }
     for name in sorted(wanted.keys() | there.keys()):
-        if name not in there or name not in wanted or there[name].read_bytes() != wanted[name]:
+        if name not in there:
+            return f"{folder / name} is missing, although Headgate wrote this file"
+        if name not in wanted:
+            return f"{folder / name} was not written by this run"
+        if there[name].read_bytes() != wanted[name]:
             return f"{folder / name} differs from the file that Headgate wrote"
     return None
 

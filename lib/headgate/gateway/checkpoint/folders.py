@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,6 +20,7 @@ from headgate.text.json_text import read_json
 
 _LAST_BATCHES = 6
 _CHECK = "Check disk space and permissions, then try again"
+_ERRNO = re.compile(r"\[Errno \d+\] ([^:]+)")
 _BLOCK = 1 << 20
 _SMALL, _BYTES = 64 << 10, float("inf")
 
@@ -217,7 +219,20 @@ def copy_tree(source: Path, target: Path) -> None:
         own_like(target, source)
         sync_tree(target)
     except (OSError, shutil.Error) as error:
-        raise StepError(f"{source} could not be copied to {target}: {error}. {_CHECK}") from error
+        raise StepError(
+            f"{source} could not be copied to {target}: {copy_error(error)}. {_CHECK}"
+        ) from error
+
+
+def copy_error(error: Exception) -> str:
+    """Return why a copy failed; if several files could not be copied, of the first one."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
+        file, _, why = error.args[0][0]
+        told = _ERRNO.match(str(why))
+        return f"{file}: {told[1] if told else why}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def sync_tree(folder: Path) -> None:

@@ -31,6 +31,7 @@ from headgate.gateway.checkpoint.batches import (
 from headgate.gateway.checkpoint.copy import point_to
 from headgate.gateway.checkpoint.folders import (
     check_room,
+    copy_error,
     is_state_data,
     read_checkpoint,
     remove_tree,
@@ -105,12 +106,12 @@ def keep_batch(source: Path, draft: Path, batch: int, stands_at: Path) -> Kept:
         linked = _copy(source, draft, batch, stands_at)
         missing = read_rewind(draft, batch).missing
     except (FileNotFoundError, EvidenceError) as error:
-        raise FilesGoneError(source, batch, error) from error
+        raise FilesGoneError(source, batch, copy_error(error)) from error
     except (OSError, shutil.Error) as error:
         if _is_gone(error):
-            raise FilesGoneError(source, batch, error) from error
+            raise FilesGoneError(source, batch, copy_error(error)) from error
         raise StepError(
-            f"{source} could not be copied to {draft}: {error}. Check disk space and "
+            f"{source} could not be copied to {draft}: {copy_error(error)}. Check disk space and "
             "permissions, then try again"
         ) from error
     except ValueError as error:

@@ -58,20 +58,24 @@ def changing(location: str, *, reads: bool = False) -> Iterator[None]:
     try:
         yield
     except PermissionError as error:
-        raise RefusedError(
-            f"no permission to {verb} {shown}: {error}. Give Headgate {verb} access, or correct "
-            "the keys under [file_systems] in headgate.toml"
-        ) from error
+        # Its text says which credentials to set: see `remote_errors.explained`.
+        raise RefusedError(f"no permission to {verb} {shown}: {error}") from error
     except FileNotFoundError as error:
-        raise RefusedError(
-            f"{shown} changed during the copy: stop the process that writes to the checkpoint, "
-            "then try again"
+        raise _changed(
+            location, "while Headgate read it" if reads else "during the copy"
         ) from error
     except (OSError, ValueError) as error:
         raise UnreachableError(
             f"{shown} could not be {done}: {error}. Check the address and [file_systems] in "
             "headgate.toml, then try again"
         ) from error
+
+
+def _changed(location: str, when: str = "during the copy") -> RefusedError:
+    return RefusedError(
+        f"{without_secret(location)} changed {when}: stop the process that writes to the "
+        "checkpoint, then try again"
+    )
 
 
 def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
@@ -92,8 +96,9 @@ def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda
     """
     changes, target = open_changes(order.target, settings)
     with changing(order.target):
-        source = open_changes(order.source, settings)[1]
-        before = changes.stored(source)
+        with changing(order.source, reads=True):
+            source = open_changes(order.source, settings)[1]
+            before = changes.stored(source)
         _check_unchanged(order, before)
         with seen(order.source, settings) as shadow:
             try:
@@ -101,7 +106,10 @@ def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda
             except ValueError as error:
                 raise StepError(f"{order.source} can't be copied: {error}") from error
             kept = {n: f for n, f in before.items() if n in found.names}
-            copy_files(changes, (source, target), kept, found.own, tell)
+            try:
+                copy_files(changes, (source, target), kept, found.own, tell)
+            except FileNotFoundError as error:
+                raise _changed(order.source) from error
             for name, data in sorted(found.own.items()):
                 changes.write(f"{target}/{name}", data)
             small = {n: (shadow / n).read_bytes() for n in found.names if is_small(n)}
@@ -129,7 +137,10 @@ def copy_issue(target: str, settings: Settings) -> str | None:
     with changing(target, reads=True):
         listed = _manifest(changes, path)
         if listed is None:
-            return f"the copy {target} is incomplete: the manifest file is missing"
+            return (
+                f"the copy {target} is incomplete: {target}{MANIFEST}, which Headgate writes last, "
+                "is missing"
+            )
         return _difference(target, listed["files"], changes.stored(path))
 
 
@@ -247,10 +258,7 @@ def copy_files(
 
 def _check_unchanged(order: Order, now: Mapping[str, Stored]) -> None:
     if stored_hash(now) != order.expected:
-        raise RefusedError(
-            f"{order.source} changed during the copy: stop the process that writes to the "
-            "checkpoint, then try again"
-        )
+        raise _changed(order.source)
 
 
 def finish(
@@ -291,7 +299,9 @@ def _difference(
             return (
                 f"{target}/{name} was not written by this run: another process writes to {target}"
             )
-        if name not in there or there[name].size != files[name]["size"]:
+        if name not in there:
+            return f"{target}/{name} is missing, although Headgate wrote this file"
+        if there[name].size != files[name]["size"]:
             return f"{target}/{name} differs from the file that Headgate wrote"
     return None
 

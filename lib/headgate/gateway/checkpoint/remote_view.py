@@ -84,8 +84,8 @@ def brought(location: str, below: Path, settings: Settings) -> Iterator[Path]:
     needed, free = sum(s.size for s in stored_below(place).values()), disk_usage(below).free
     if needed > free:
         raise RefusedError(
-            f"{below} has {free >> 20} MiB free, but the copy needs {needed >> 20} MiB: "
-            "free disk space"
+            f"{below} has {free >> 20} MiB free, but the copy of {without_secret(location)} needs "
+            f"{needed >> 20} MiB: free disk space"
         )
     try:
         copy_checkpoint(place, copy)

@@ -20,6 +20,7 @@ from headgate.gateway.checkpoint.batches import LOGS, file_source_offsets
 from headgate.gateway.checkpoint.copy import point_to
 from headgate.gateway.checkpoint.folders import (
     check_room,
+    copy_error,
     is_state_data,
     own_like,
     remove_tree,
@@ -86,7 +87,7 @@ def copy_to_batch(
         own_like(target, source)
         sync_tree(target)
     except (OSError, shutil.Error, ValueError) as error:
-        raise StepError(f"{source} could not be copied to {target}: {error}") from error
+        raise StepError(f"{source} could not be copied to {target}: {copy_error(error)}") from error
 
 
 def _can_link(source: Path, target: Path) -> bool:

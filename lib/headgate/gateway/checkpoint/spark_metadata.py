@@ -95,7 +95,9 @@ def move_files(folder: Path, to: Path, names: list[str]) -> None:
             if place.is_dir():
                 sync(place)
     except OSError as error:
-        raise StepError(f"{error.filename} could not be moved to {to}: {error.strerror}") from error
+        raise StepError(
+            f"{error.filename or folder} could not be moved to {to}: {error.strerror}"
+        ) from error
 
 
 def _crc(path: Path) -> Path:
@@ -138,7 +140,8 @@ def _entry(path: Path) -> tuple[dict[str, object], ...]:
         return read_sink_entry(path.read_bytes())
     except (OSError, ValueError) as error:
         step = "" if isinstance(error, OSError) else ". Restore the file from a copy"
-        raise EvidenceError(f"{path} can't be read: {error}{step}") from error
+        why = getattr(error, "strerror", None) or error
+        raise EvidenceError(f"{path} can't be read: {why}{step}") from error
 
 
 def _relative(address: str, target: Path) -> str | None:

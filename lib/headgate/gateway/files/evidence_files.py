@@ -106,7 +106,7 @@ def explained_errors(location: str) -> Iterator[None]:
         raise EvidenceError(f"{shown} can't be read: {_reason(error)}") from error
     except OSError as error:
         if is_uri(location) and not location.startswith("file:"):
-            raise UnreachableError(f"{shown} did not respond: {_reason(error)}") from error
+            raise UnreachableError(f"{shown} could not be read: {_reason(error)}") from error
         raise EvidenceError(f"{shown} can't be read: {_reason(error)}") from error
 
 

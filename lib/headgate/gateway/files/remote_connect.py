@@ -83,7 +83,8 @@ class Wanted:
             return max(float(self.get("timeout") or SECONDS), 0.1)
         except ValueError:
             raise ValueError(
-                f"timeout must be a number of seconds, found {self.get('timeout')!r}"
+                f"`timeout` under [file_systems.{self.family}] must be a number of seconds, found "
+                f"{self.get('timeout')!r}"
             ) from None
 
 

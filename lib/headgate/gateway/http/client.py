@@ -64,12 +64,9 @@ class Web:
         try:
             return json.loads(data)
         except (ValueError, RecursionError):
-            kind = answer.headers.get("content-type", "no type").partition(";")[0]
-            what = (
-                "a web page, such as a login page" if "html" in kind else f"{kind} instead of JSON"
-            )
+            kind = answer.headers.get("content-type", "").partition(";")[0]
             raise EvidenceError(
-                f"{self._named(path)} returned {what}, so the address isn't Spark's REST "
+                f"{self._named(path)} returned {_instead(kind)}, so the address isn't Spark's REST "
                 "API. Pass the address of a Spark UI (http://host:4040) or History Server"
             ) from None
 
@@ -225,6 +222,13 @@ def why(error: RequestException) -> str:
         if sign in text:
             return words
     return f"did not respond: {_line(error)}"
+
+
+def _instead(kind: str) -> str:
+    """Return what an answer of this content type is, if it is no JSON."""
+    if "html" in kind:
+        return "a web page, such as a login page"
+    return f"{kind} instead of JSON" if kind and "json" not in kind else "invalid JSON"
 
 
 def _line(error: Exception) -> str:

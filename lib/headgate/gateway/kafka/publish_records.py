@@ -77,8 +77,8 @@ class _Publisher:
             begin = at.get(part)
             if begin is None or end is None:
                 raise StepError(
-                    f"the committed or latest offset of {staged}[{part[1]}] is unknown. Resume the "
-                    "run"
+                    f"Kafka did not report the committed offset of group {group} or the latest "
+                    f"offset for {staged}[{part[1]}]. Check the brokers, then resume the run"
                 )
             ranges[part] = (begin, end)
         with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:

@@ -53,8 +53,8 @@ class Marks:
             or len(value) != _BYTES
         ):
             raise StepError(
-                f"topic {self._topic}, which has Headgate's redrive progress, has a record with "
-                f"the unknown key {key!r}. Check which program wrote the record"
+                f"topic {self._topic} stores Headgate's redrive progress, but its record with the "
+                f"key {key!r} was not written by Headgate. Check which program wrote the record"
             )
         self._blocks[int(partition), int(block)] = bytearray(value)
 

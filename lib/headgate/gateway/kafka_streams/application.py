@@ -141,8 +141,8 @@ class ByTopology:
             causes = chain_of(error.java_exception)
             if causes[0].startswith(_LINK):
                 raise CaptureError(
-                    f"{what} needs a class that no jar contains: {causes[0]}. Add the jar "
-                    "of this class with --jar"
+                    f"{what} needs a class that no jar contains: {causes[0]}. Add the jar of this "
+                    "class with --jar, or include the class in the `jar` of headgate.toml"
                 ) from None
             raise Refused(causes) from None
         if made is None:

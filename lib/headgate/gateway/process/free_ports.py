@@ -18,4 +18,4 @@ def free_port(preferred: int = 0) -> int:
             except OSError:
                 continue
             return int(probe.getsockname()[1])
-    raise OSError("no port is free on loopback")
+    raise OSError(f"no free port on {LOOPBACK}: stop other programs on this machine")

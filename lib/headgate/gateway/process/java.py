@@ -12,6 +12,7 @@ from pathlib import Path
 from headgate.errors import SetupError
 
 OLDEST = 17
+_TIMEOUT_S = 30
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
@@ -42,9 +43,13 @@ def read_java() -> Java:
     """Ask the Java that is taken for its version; SetupError if none answers."""
     path = java()
     try:
-        done = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=30)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SetupError(f"Java could not be started: {error}") from None
+        done = subprocess.run(
+            [path, "-version"], capture_output=True, text=True, timeout=_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise SetupError(f"`{path} -version` did not end within {_TIMEOUT_S} s") from None
+    except OSError as error:
+        raise SetupError(f"Java could not be started: {path}: {error.strerror}") from None
     found = _VERSION.search(done.stderr + done.stdout)
     if found is None:
         raise SetupError(f"`{path} -version` printed no version number")

@@ -73,7 +73,9 @@ def run_command(
                 start_new_session=True,
             )
         except OSError as error:
-            raise StepError(f"`{command}` could not be run in {folder}: {error}") from error
+            raise StepError(
+                f"`{command}` could not be run in {folder}: {error.strerror or error}"
+            ) from error
         code = _wait(process, seconds)
     return Ended(code, _tail(log, begun))
 

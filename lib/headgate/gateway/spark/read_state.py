@@ -64,7 +64,7 @@ def _store(found: dict[str, Any]) -> StoreRows:
     if found["error"] is not None:
         raise RefusedError(
             f"Spark can't read the state of operator {found['operator']}, store"
-            f" {found['store']}: {found['error'].rstrip('.')}. Run `headgate plan rewind` "
-            "again with an earlier --batch, or with another --restore-point"
+            f" {found['store']}: {found['error'].rstrip('.')}. For a rewind, use an earlier "
+            "--batch or another --restore-point"
         )
     return StoreRows(operator=found["operator"], store=found["store"], rows=found["rows"])

@@ -67,8 +67,8 @@ class WatchTopic:
         if not left:
             return found
         said = (
-            f"{self._name}: Headgate stopped reading after {_SECONDS:.0f} s or "
-            f"{_MOST_BYTES >> 20} MiB and ignores the newest {plural(left, 'record')}"
+            f"{self._name}: Headgate did not read the newest {plural(left, 'record')}, because it "
+            f"stops reading a topic after {_SECONDS:.0f} s or {_MOST_BYTES >> 20} MiB"
         )
         return replace(found, log=replace(found.log, warnings=(*found.log.warnings, said)))
 

@@ -152,7 +152,8 @@ def _databases(top: Table) -> dict[str, dict[str, str]]:
         given = {key: table.text(key, interpolate=True) for key in ("url", "user", "password")}
         kept = {key: value for key, value in given.items() if value is not None}
         if not kept.get("url", "").startswith("jdbc:"):
-            table.fail("url", f"[jdbc.{name}] needs `url`, such as jdbc:postgresql://HOST/DATABASE")
+            how = "a `url` that starts with jdbc:" if "url" in kept else "`url`"
+            table.fail("url", f"[jdbc.{name}] needs {how}, such as jdbc:postgresql://HOST/DATABASE")
         found[name] = kept
     return found
 
@@ -252,8 +253,8 @@ def _store_url(store: Table, folder: PurePath) -> str | None:
     if not match["rest"].startswith("/") or file in ("", ":memory:"):
         store.fail(
             "url",
-            "`url` needs a file path after sqlite:///, because an in-memory store doesn't "
-            "survive a restart",
+            "`url` needs a file path after sqlite:///, such as sqlite:///.headgate/headgate.db: an "
+            "in-memory store would not survive a restart",
         )
     return f"{match['scheme']}:///{_located(file, folder)}{mark}{query}"
 
@@ -380,7 +381,9 @@ def _name(table: Table) -> str:
         )
     if not _NAME.fullmatch(name):
         table.fail(
-            "name", f"{name!r} isn't a valid name: use letters, digits, '_', '-', '.' and spaces"
+            "name",
+            f"{name!r} isn't a valid name: use letters, digits, '_', '-', '.' and spaces. The name "
+            "must not start with '-', '.' or a space, or end with '.' or a space",
         )
     return name
 

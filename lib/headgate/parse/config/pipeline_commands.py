@@ -120,6 +120,8 @@ def _http(table: Table, word: str, folder: PurePath) -> HttpCall:
 def _blanks(table: Table, call: HttpCall) -> None:
     """Refuse `{found}` and `{answer}` where nothing fills them in."""
     known = {"found"} if call.find else set()
+    if call.answer and "answer" in _BLANK.findall(f"{call.request.url} {call.request.body or ''}"):
+        table.fail("answer", "{answer} is known only after this call: use it only in `wait`")
     _only(table, call.request, known)
     if call.wait:
         known = known | ({"answer"} if call.answer else set())

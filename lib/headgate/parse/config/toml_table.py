@@ -119,7 +119,9 @@ class Table:
         """Yield the tables of an array of tables, none where the key is missing."""
         value = self.data.get(key, [])
         if not isinstance(value, list):
-            self.fail(key, f"expected tables with the heading {title}, found {_kind(value)}")
+            self.fail(
+                key, f"{key!r} needs the heading {title} for each entry, found {_kind(value)}"
+            )
         for index, item in enumerate(value):
             if not isinstance(item, dict):
                 reason = f"{key!r} must contain only tables, found {_kind(item)}"
