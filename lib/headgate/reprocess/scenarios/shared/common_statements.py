@@ -164,7 +164,7 @@ DONE_TWICE = says(
 DONE_ANEW = says(
     Fact.REPROCESSES,
     Fact.RECREATED,
-    run="{name} processes all records of the recreated topic. If it has already read some of "
+    run="{name} processes all records of each recreated topic. If it has already read some of "
     "them, it processes these a second time.",
 )
 DONE_STAYS = says(
