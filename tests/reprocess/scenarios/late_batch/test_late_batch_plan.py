@@ -51,7 +51,7 @@ def test_a_topic_is_planned_with_the_offsets_that_it_has_now():
     one = plan_of(Cluster(replace(TOUCH, touched_rows=1)), WINDOW)
     assert "1 of 300 results (0.333 %) is replaced" in one.risks[0]
     assert any("1 of 300 results is replaced or deleted. New" in s for s in one.outputs.run)
-    assert "the run rewrites 1 of 4 files (1 kB of 4 kB)" in plan.risks[-1]
+    assert "new folder: it rewrites 1 of 4 files (1 kB of 4 kB), and" in plan.risks[-1]
 
 
 def test_a_step_says_all_that_the_program_needs():

@@ -82,7 +82,7 @@ def test_a_recreated_topic_starts_anew_in_all_its_partitions():
     assert "if q has already read records of the recreated topic orders" in said
     told = " ".join([*plan.risks, *plan.outputs.run])
     assert "get duplicates" not in told and "no committed offset" not in told
-    assert "processes all records of the recreated topic" in told
+    assert "processes all records of each recreated topic" in told
     assert plan.impact["total"] == 14
 
 

@@ -79,7 +79,7 @@ def test_a_topic_that_it_writes_and_reads_is_skipped():
         (["loop"], "end"),
     ]
     named = reset(facts=LOOPING, input_topics=["in,loop"])
-    assert any("records that shop itself wrote to loop" in risk for risk in named.risks)
+    assert any("records that it has itself written to loop" in risk for risk in named.risks)
 
 
 def test_an_undo_brings_back_state_that_was_backed_up():
@@ -136,10 +136,35 @@ def test_outputs_are_emptied_on_request():
     assert any("written to the output topic out a second time" in risk for risk in scratch().risks)
 
 
+def test_a_person_is_not_asked_for_a_folder_that_nothing_names():
+    plan = scratch(facts=replace(FACTS, sinks=()), outputs="new")
+    assert "the outputs of shop are unknown" in plan.blockers[0]
+    assert "configure shop to write to new outputs, and start it" in plan.steps[-1].describe()
+
+
 def test_without_input_topics_offsets_stay_and_that_is_a_risk():
     plan = reset(facts=FACTS)
     assert plan.can_apply and "reset_offsets" not in actions(plan)
-    assert any("no input topic is selected: offsets of" in risk for risk in plan.risks)
+    (risk,) = [risk for risk in plan.risks if "no input topic is selected: offsets of" in risk]
+    assert "The results lack the records before these offsets" in risk
+    kept = reset(facts=FACTS, keep_internal=True)
+    (risk,) = [risk for risk in kept.risks if "no input topic is selected" in risk]
+    assert "The results lack" not in risk
+    assert not any("a second time" in risk for risk in plan.risks)
+
+
+def test_changelogs_that_stay_are_named_apart_from_repartition_topics():
+    plan = reset(facts=FACTS, input_topics=["in"], keep_internal=True)
+    stores, between = [risk for risk in plan.risks if risk.startswith("the run keeps")]
+    assert stores.startswith("the run keeps these changelogs: shop-counts-changelog. Their state")
+    assert between.startswith("the run keeps these internal topics: shop-g-repartition. shop also")
+
+
+def test_a_start_at_the_latest_offsets_writes_nothing_a_second_time():
+    plan = reset(facts=FACTS, input_topics=["in"], to_latest=True)
+    assert not any("to the output topic out a second time" in risk for risk in plan.risks)
+    again = reset(facts=FACTS, input_topics=["in"])
+    assert any("to the output topic out a second time" in risk for risk in again.risks)
 
 
 def test_a_transaction_on_what_goes_is_named_before_anything_is_asked_for():
@@ -156,6 +181,21 @@ def test_a_forgotten_input_is_a_risk():
     inspector = PaperCluster(names=(*TOPICS, "in2"))
     plan = reset(inspector, facts=two, input_topics=["in"])
     assert any("has input topics that aren't selected: in2" in risk for risk in plan.risks)
+
+
+def test_a_topic_that_only_the_group_knows_is_no_input():
+    inspector = PaperCluster(names=(*TOPICS, "old"))
+    inspector.known = {APP: group(**{"in": 9, "old": 4})}
+    for plan, advice in (
+        (scratch(inspector), "capture it again"),
+        (
+            reset(inspector, facts=FACTS, input_topics=["in"]),
+            "pass its current topology with --topology",
+        ),
+    ):
+        (risk,) = [r for r in plan.risks if "committed offsets of old" in r]
+        assert "the topology doesn't have these topics" in risk and risk.endswith(advice)
+        assert not any("aren't selected" in r for r in plan.risks)
 
 
 @pytest.mark.parametrize("pattern", [r"\Qin\E.*", r"in\p{IsLatin}*"])
@@ -317,8 +357,8 @@ def test_what_is_contested_is_refused_always_but_may_be_kept():
 def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
     plan = reset(input_topics=["in"], keep_internal=True)
     assert [risk for risk in plan.risks if risk.startswith("the run keeps")] == [
-        "the run keeps these internal topics: shop-g-repartition. Their state stores keep their "
-        "contents, so reprocessed records count twice",
+        "the run keeps these internal topics: shop-g-repartition. shop also processes the unread "
+        "records in these topics, so the input records that they come from may count twice",
         "the run keeps these topics, because no evidence shows that shop owns them: "
         "shop-counts-changelog. If shop owns these topics, reprocessed records count twice",
     ]

@@ -6,7 +6,7 @@ from headgate.reprocess.steps.checkpoint.record_output import Written
 
 def test_a_topic_without_old_results_gets_no_duplicates():
     said = _written_twice("totals", "batch 4", ())
-    assert said.startswith("totals has no records since batch 4, so it gets no duplicates")
+    assert said.startswith("totals has no records from batch 4, so it gets no duplicates")
     assert "none" not in said
     written = [Written(partition=0, begin=3, end=5)]
     assert "(2 records, totals:0:3-4)" in _written_twice("totals", "batch 4", written)

@@ -52,10 +52,10 @@ def needed_input(
     if times is None:
         if given is not None:
             raise ScenarioError(
-                "--lateness: the query must have exactly one stateful operator, with a time "
-                "window on the watermark's column. The window must also be a key column of the "
-                "results. Add the window's column with --keys or --time-column, or omit "
-                "--lateness"
+                "--lateness: the query must have exactly one stateful operator, with a tumbling "
+                "or sliding window on the watermark's column. The window must also be a key "
+                "column of the results. Add the window's column with --keys or --time-column, or "
+                "omit --lateness"
             )
         return NeededInput(offsets=known, expired=_cut(topics))
     start, until = times

@@ -65,10 +65,10 @@ def risks_of(
         )
     if "lateness" in request.options:
         risks.append(
-            "new results are exact only if each input record in their windows arrived within "
-            f"{request.options['lateness']} of its event time (--lateness). Its arrival is the "
-            "newest Kafka timestamp up to this record in its partition. Other records are missing "
-            "from the new results, except the late records of this plan"
+            "new results are exact only if each input record of their windows arrived within "
+            f"{request.options['lateness']} of its event time (--lateness). A record's arrival is "
+            "the newest Kafka timestamp up to this record in its partition. The new results lack "
+            "records that arrived earlier or later, except the late records of this plan"
         )
     risks += [
         f"--scan leaves out earlier records of {name} ({plural(count, 'offset')}). The new results "

@@ -269,10 +269,10 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="Maximum lateness of other records",
-            help="Longest time between the event time and the arrival of any record of these "
-            "windows, such as 3d (default: unlimited). A record's arrival is the newest Kafka "
-            "timestamp up to this record in its partition. Headgate reads only the records that "
-            "arrived from this long before the windows to this long after them.",
+            help="Longest time between event time and arrival of the records in the windows of "
+            "the late records, such as 3d (default: unlimited). A record's arrival is the newest "
+            "Kafka timestamp up to this record in its partition. Headgate doesn't read records "
+            "that arrived more than this time before or after these windows.",
             metavar="DURATION",
         ),
         Option(
@@ -285,9 +285,10 @@ SCENARIO = Scenario(
         ),
         Option(
             name=OLDEST,
-            ask="First transaction whose rows stay",
-            help="Number of the first transaction whose rows the run must not replace (default: "
-            "the oldest transaction that is open when the plan is made). Only for a table.",
+            ask="First database transaction whose rows stay",
+            help="Only for a table: number of the first database transaction whose rows the run "
+            "must not replace (default: the oldest transaction that is open when the plan is "
+            "made).",
             kind=Kind.NUMBER,
             metavar="NUMBER",
             after=("scan",),

@@ -129,15 +129,15 @@ def target_of(
             ),
             undo=(f"An undo restores the earlier contents of {folder}.",),
         ),
-        risks=(_rewritten_risk(touch),),
+        risks=(_rewritten_risk(folder, touch),),
     )
 
 
-def _rewritten_risk(touch: LateTouch) -> str:
+def _rewritten_risk(folder: str, touch: LateTouch) -> str:
     return (
-        f"the run rewrites {touch.touched_files} of {plural(touch.files, 'file')} "
-        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and hard-links the other files "
-        "into the new folder"
+        f"the run replaces {folder} with a new folder: it rewrites {touch.touched_files} of "
+        f"{plural(touch.files, 'file')} ({size(touch.touched_bytes)} of {size(touch.bytes)}), and "
+        "hard-links the other files"
     )
 
 

@@ -91,7 +91,8 @@ OPTIONS = (
     Option(
         name="to",
         ask="Location of the new checkpoint",
-        help="Absolute path of the new checkpoint; the old checkpoint stays unchanged.",
+        help="Absolute path of the new checkpoint; the old checkpoint then stays unchanged "
+        "(default: the new checkpoint replaces the old checkpoint).",
         metavar="LOCATION",
     ),
     Option(

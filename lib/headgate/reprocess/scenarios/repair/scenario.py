@@ -47,7 +47,7 @@ OPTIONS = (
     ),
     Option(
         name="beyond",
-        ask="Start for offsets after the latest offset",
+        ask="New position if an offset is after the latest offset",
         help="If a committed offset is after the latest offset, start at: beginning (the topic "
         "was recreated, so all its partitions start there), end (the newest records were lost), "
         "or last-known (last position in the journal or in the worker's checks).",

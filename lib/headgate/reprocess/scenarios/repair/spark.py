@@ -168,7 +168,7 @@ def _without_state(request: PlanRequest, looked: CheckpointCheck) -> CheckpointC
         return looked
     note = (
         "the checkpoint has no folder `state`, and no other evidence shows whether the query keeps "
-        "state. If the query keeps state, all of its state is lost"
+        "state. If the query keeps state, all of its state is lost: rebuild it with from-scratch"
     )
     return replace(looked, notes=(*looked.notes, note))
 

@@ -335,9 +335,8 @@ def _versions(request: PlanRequest, topic: str) -> set[str]:
 def _loss_risks(growth: Growth) -> Iterator[str]:
     if growth.raised:
         yield (
-            f"can't be undone: Kafka can't remove the partitions that are added to "
-            f"{name_list(growth.raised)}. Once the partitions are added, an undo of the run is "
-            "blocked"
+            f"the added partitions of {name_list(growth.raised)} can't be undone, because Kafka "
+            "can't remove partitions. Once the partitions are added, an undo of the run is blocked"
         )
     if growth.reach.sized and growth.internal:
         yield (

@@ -155,7 +155,7 @@ def _blockers(
     if position.begun is not None and stopped:
         blockers.append(
             f"batch {position.begun} is uncommitted: start the query to complete this batch, or "
-            "remove the batch with `headgate plan repair`"
+            "remove the batch with `headgate plan repair` and its option --uncommitted"
         )
     if found.fixed:
         other = ". Use from-scratch, from-point or new-checkpoint" if found.remote else ""
@@ -192,8 +192,9 @@ def _risks(version: Version | None) -> list[str]:
             risks.append(
                 "a query with processing-time timers runs a batch at each trigger, even without "
                 "input. So a stop is likely to leave an uncommitted batch, and the run then "
-                "fails. If the run fails, either remove the batch with `headgate plan repair`, or "
-                "restart the query with a long trigger interval and stop it again"
+                "fails. If the run fails, either remove the batch with `headgate plan repair` and "
+                "its option --uncommitted, or restart the query with a long trigger interval and "
+                "stop it again"
             )
     if version is None or version.engine_version is None:
         risks.append(

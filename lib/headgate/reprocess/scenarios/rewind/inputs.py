@@ -57,7 +57,7 @@ def read_inputs(
         blockers += _not_held(batch, topics)
     recreated = _recreated(inspector, batch, topics, known)
     blockers += recreated.blockers
-    risks = [*recreated.risks, *_kept(topics)]
+    risks = [*recreated.risks, *_kept(batch, topics)]
     if batch.offsets and not inspector.kafka.has_cluster():
         names = ", ".join(sorted(batch.offsets))
         risks.append(
@@ -68,7 +68,7 @@ def read_inputs(
         risks.append(
             f"the query also reads from {plural(batch.other_sources, 'source')} other than Kafka "
             "and files. Headgate can't check whether these sources still hold the records after "
-            "the batch"
+            f"batch {batch.number}"
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
@@ -130,13 +130,13 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
                 )
 
 
-def _kept(topics: Mapping[str, Topic]) -> Iterator[str]:
+def _kept(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
     """Yield what retention and compaction may take before it is read again."""
     for name, topic in sorted(topics.items()):
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (
-                f"{name} is compacted: of the records after the batch, only the last record of "
-                "each key may be left"
+                f"{name} is compacted: of the records after batch {batch.number}, only the last "
+                "record of each key may be left"
             )
         elif topic.retention_ms is not None and topic.retention_ms >= 0:
             yield (

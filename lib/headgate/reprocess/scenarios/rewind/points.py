@@ -137,8 +137,8 @@ def _no_point(request: PlanRequest, id: str, points: Sequence[RestorePoint]) -> 
     name = request.pipeline.name
     if not points:
         return (
-            f"{name} has no restore point {id}. Set [restore_points] in headgate.toml to "
-            "create restore points"
+            f"{name} has no restore points. Choose a batch with --batch, or a time with --at. For "
+            "restore points of later batches, set [restore_points] in headgate.toml"
         )
     return f"{name} has no restore point {id}; restore points: {_named(points)}"
 

@@ -231,8 +231,8 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
         blockers.append(f"Headgate can't replace checkpoint {at.location}: {at.fixed}")
     if missing := found.rewind.missing:
         blockers.append(
-            f"can't rewind to batch {batch.number}: {'; '.join(missing)}. Choose another batch or "
-            "a restore point"
+            f"Headgate can't rewind to batch {batch.number}: {'; '.join(missing)}. Choose another "
+            "batch or a restore point"
         )
     if lost := found.rewind.lost_inputs:
         blockers.append(

@@ -52,9 +52,9 @@ SAME_AGAIN = says(
 FILES_BACK = says(
     Fact.FILES_BACK,
     undo=(
-        "An undo moves files that were written to {to} since the run to a backup folder. The query "
-        "resumes after its last batch before the run. Consumers that have read the moved files get "
-        "their results a second time."
+        "An undo moves to a backup folder all files that were written to {to} since the run. The "
+        "query resumes after its last batch before the run. Consumers that have read the moved "
+        "files get their results a second time."
     ),
 )
 OLD_FILES = says(
@@ -164,7 +164,7 @@ DONE_TWICE = says(
 DONE_ANEW = says(
     Fact.REPROCESSES,
     Fact.RECREATED,
-    run="{name} processes all records of the recreated topic. If it has already read some of "
+    run="{name} processes all records of each recreated topic. If it has already read some of "
     "them, it processes these a second time.",
 )
 DONE_STAYS = says(

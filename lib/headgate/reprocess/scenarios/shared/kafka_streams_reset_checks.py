@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import GroupType
+from headgate.model.kafka_streams import InternalKind, internal_kind
 from headgate.reprocess.plan import RESET
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import move_risks
@@ -17,6 +18,7 @@ from headgate.text.near_names import near_names
 from headgate.text.numbers import name_list
 
 _REGISTER = "Add the topology of the application to `evidence` in headgate.toml"
+_BACK_UP = ". If an undo should restore the state, pass --back-up-internal"
 # A type that could not be told is no proof of anything, and said so further down.
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
@@ -180,11 +182,12 @@ def risks(seen: ResetFacts) -> tuple[str, ...]:
     if seen.wish.target is not None:
         # Which inputs stay is said of whole topics below.
         said += cut_risks(seen.wish.target, (p for p in every.to if p[0] in seen.inputs), ())
-    said += [*_of_transactions(seen), *common.group_risks(seen.group)]
-    return tuple(dict.fromkeys([*said, *_of_inputs(seen), *_of_state(seen), *_of_outputs(seen)]))
+    said += [*_transaction_risks(seen), *common.group_risks(seen.group)]
+    said += [*_input_risks(seen), *_state_risks(seen), *_output_risks(seen)]
+    return tuple(dict.fromkeys(said))
 
 
-def _of_transactions(seen: ResetFacts) -> Iterator[str]:
+def _transaction_risks(seen: ResetFacts) -> Iterator[str]:
     """Name what a transaction is open on now; after the stop the run looks by their ids."""
     there = [name for name in seen.deleted if name in seen.topics]
     if there and (locked := seen.request.inspector.kafka.topics_in_transaction(there)):
@@ -194,22 +197,19 @@ def _of_transactions(seen: ResetFacts) -> Iterator[str]:
         )
 
 
-def _of_inputs(seen: ResetFacts) -> Iterator[str]:
+def _input_risks(seen: ResetFacts) -> Iterator[str]:
     read = {t for t, _ in seen.positions} - set(seen.internals) | seen.topology.sources
     if seen.wish.target is None:
-        yield (
-            f"no input topic is selected: offsets of {name_list(read) or 'all inputs'} don't "
-            "change. The results lack the records before these offsets. Select topics with "
-            "--input-topics"
-        )
-    elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
-        yield (
-            f"{seen.application} has input topics that aren't selected: {name_list(left)}. Their "
-            "offsets don't change"
-        )
+        yield _no_input(seen, read)
+    else:
+        yield from _unselected_risks(seen, sorted(read - {*seen.inputs, *seen.intermediate}))
     for topic in seen.inputs:
         if topic in seen.topology.loops:
-            yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
+            yield (
+                f"{seen.application} reprocesses records that it has itself written to {topic}, "
+                "and writes them there a second time. To skip these records, pass the topic with "
+                "--intermediate-topics instead"
+            )
     if unclear := seen.topology.unclear:
         yield (
             f"{seen.application} reads the topics that match {name_list(unclear)}. Headgate can't "
@@ -223,24 +223,49 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
         )
 
 
+def _no_input(seen: ResetFacts, read: set[str]) -> str:
+    """Say what comes of a reset that selects no input; of all scenarios, only `reset` can."""
+    lacking = ". The results lack the records before these offsets" if clears_state(seen) else ""
+    return (
+        f"no input topic is selected: offsets of {name_list(read) or 'all inputs'} don't "
+        f"change{lacking}. Select topics with --input-topics"
+    )
+
+
+def _unselected_risks(seen: ResetFacts, left: list[str]) -> Iterator[str]:
+    """Name topics whose offsets stay: inputs that weren't selected, and what nothing describes."""
+    told = seen.topology
+    left = [t for t in left if t not in told.internal]
+    other = [t for t in left if told.is_told and not told.reads(t)]
+    if inputs := [t for t in left if t not in other]:
+        yield (
+            f"{seen.application} has input topics that aren't selected: {name_list(inputs)}. "
+            "Their offsets don't change, so their earlier records aren't reprocessed"
+        )
+    if other:
+        is_reset = seen.request.scenario == RESET
+        yield (
+            f"group {seen.group.id} has committed offsets of {name_list(other)}, but the topology "
+            "doesn't have these topics. The run doesn't change these offsets. If the application "
+            "reads these topics, "
+            f"{'pass its current topology with --topology' if is_reset else 'capture it again'}"
+        )
+
+
 def _missing(seen: ResetFacts) -> str:
     """Say where to name an input that Headgate misses."""
     if seen.request.scenario == RESET:
-        return "Pass --input-topics if a topic is missing, or isn't an input"
+        return "Check that --input-topics has every input topic"
     return "If an input is missing, add it to `topics` in headgate.toml"
 
 
-def _of_state(seen: ResetFacts) -> Iterator[str]:
+def _state_risks(seen: ResetFacts) -> Iterator[str]:
     gone = {*seen.deleted, *seen.inputs, *seen.intermediate}
     own, unproven = (
         [n for n, i in seen.internals.items() if i.claim is claim and n not in gone]
         for claim in (Claim.OWNED, Claim.UNPROVEN)
     )
-    if own:
-        yield (
-            f"the run keeps these internal topics: {name_list(own)}. Their state stores keep their "
-            "contents, so reprocessed records count twice"
-        )
+    yield from _kept_risks(seen, own)
     if unproven:
         yield (
             f"the run keeps these topics, because no evidence shows that {seen.application} owns "
@@ -256,8 +281,7 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
             f"the records of {name_list(seen.deleted)} are permanently lost. An undo recreates "
-            "the topics empty, without the old state. If an undo should restore the state, pass "
-            "--back-up-internal"
+            f"the topics empty, without the old state{_BACK_UP}"
         )
     if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return
@@ -275,8 +299,34 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
         )
 
 
-def _of_outputs(seen: ResetFacts) -> Iterator[str]:
-    if "outputs" in seen.request.options:
+def _kept_risks(seen: ResetFacts, own: list[str]) -> Iterator[str]:
+    """Say what the application's own topics that stay do to results."""
+    stores = [name for name in own if internal_kind(name) is InternalKind.CHANGELOG]
+    if stores:
+        yield (
+            f"the run keeps these changelogs: {name_list(stores)}. Their state stores keep their "
+            "contents, so reprocessed records count twice"
+        )
+    if between := [name for name in own if name not in stores]:
+        yield (
+            f"the run keeps these internal topics: {name_list(between)}. {seen.application} also "
+            "processes the unread records in these topics, so the input records that they come "
+            "from may count twice"
+        )
+
+
+def _is_reprocessed(seen: ResetFacts) -> bool:
+    """Return whether a partition goes back; one without a committed offset may have been read."""
+    ends = {(t.name, p.number): p.end or 0 for t in seen.known.values() for p in t.partitions}
+    return any(
+        to < seen.positions.get(part, ends.get(part, 0))
+        for found in seen.found.values()
+        for part, to in found.to.items()
+    )
+
+
+def _output_risks(seen: ResetFacts) -> Iterator[str]:
+    if "outputs" in seen.request.options or not _is_reprocessed(seen):
         return
     for topic in sorted(seen.topology.sinks - seen.topology.loops):
         readers = sorted(

@@ -156,7 +156,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 Fact.ABORTED,
                 run=(
                     "Consumers with isolation.level=read_committed never receive the records of "
-                    "the aborted transaction. They do receive the records after it."
+                    "an aborted transaction. They do receive the records after it."
                 ),
                 undo="An aborted transaction stays aborted.",
             ),

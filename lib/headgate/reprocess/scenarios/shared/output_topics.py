@@ -224,7 +224,9 @@ def _look(request: PlanRequest, stop: StopPipeline, found: Outputs) -> list[Veri
 
 def _ask(request: PlanRequest, stop: StopPipeline, found: Outputs, *, fresh: bool) -> ManualStep:
     pairs = [f"{new} in place of {old}" for old, new in _renamed(request, found.topics).items()]
-    location = name_list(pairs) if pairs else f"a folder other than {found.folder}"
+    location = name_list(pairs)
+    if not pairs:
+        location = f"a folder other than {found.folder}" if found.folder else "new outputs"
     return ManualStep(
         pipeline=stop.pipeline,
         request=f"configure {stop.pipeline} to write to {location}, and start it",

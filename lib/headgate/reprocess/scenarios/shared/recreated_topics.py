@@ -84,8 +84,9 @@ def recreated_topics(
         elif is_other and old.at_ms is None:
             found.risks.append(
                 f"topic {name} was recreated since the last stored version. Headgate can't "
-                f"determine whether the offsets of {old.name} are of the old topic. If so, other "
-                "records are skipped or reprocessed"
+                f"determine whether the offsets of {old.name} are of the old topic. If they are, "
+                "the new topic has other records at these offsets. In that case, use from-scratch, "
+                "or from-point with --to-datetime or --to-earliest"
             )
     return found
 

@@ -145,8 +145,8 @@ def _files(
             blockers=(
                 f"the file sink writes to {location} on a remote file system, where Headgate "
                 "can't truncate `_spark_metadata` atomically. Without that, Spark drops the "
-                "output of reprocessed batches. Use new-checkpoint with --new-output "
-                "--output-path FOLDER",
+                "output of reprocessed batches. Use from-point with --new-output --output-path "
+                "FOLDER: that scenario starts without state",
             )
         )
     if found is None:
@@ -178,8 +178,8 @@ def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     return (
         f"the {sink.title}{f' {location}' if location else ''} has already recorded {again}, and "
         "silently drops repeated batch numbers, also of a query with a new id. Let the query write "
-        "to another table, and use new-checkpoint or from-point with --new-output --output-path "
-        "FOLDER (the folder of this table)"
+        "to a new table, and use from-point with --new-output --output-path FOLDER (the folder of "
+        "the new table): that scenario starts without state"
     )
 
 
@@ -232,7 +232,7 @@ def _kafka(
 def _written_twice(topic: str, again: str, written: Sequence[Written]) -> str:
     if not written:
         return (
-            f"{topic} has no records since {again}, so it gets no duplicates unless the query "
+            f"{topic} has no records from {again}, so it gets no duplicates unless the query "
             "writes more before the stop. The run records the final offset ranges"
         )
     return (

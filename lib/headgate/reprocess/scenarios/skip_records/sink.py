@@ -70,8 +70,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
             blockers=(
                 f"the file sink {location} is on a remote file system, where Headgate can't "
                 "truncate `_spark_metadata` atomically. After an undo, Spark would drop the "
-                "output of batches that are in that log. Use from-point with --new-output: that "
-                "scenario starts without state",
+                "output of batches that are in that log. Use from-point with --new-output "
+                "--output-path FOLDER: that scenario starts without state",
             )
         )
     if found is None:

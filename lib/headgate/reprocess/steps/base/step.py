@@ -248,7 +248,7 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
     if group.state == "dead":
         return (
             f"group {group_id} doesn't exist, or Headgate can't see its type. So Headgate can't "
-            "verify that the group has no members. Check the group id"
+            "verify that the group has no members. Check the group id, and Headgate's ACLs on it"
         )
     return (
         f"group {group_id} is {group.state}, so Headgate can't verify that it has no members. "
