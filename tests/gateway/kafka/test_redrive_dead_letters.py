@@ -243,7 +243,12 @@ def _configure(broker, topic, name, value):
     admin = AdminClient({"bootstrap.servers": broker})
     for future in admin.incremental_alter_configs([resource]).values():
         future.result(30)
-    time.sleep(0.5)
+    # A broker takes a setting over a moment after it has said so.
+    asked = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    deadline = time.monotonic() + 60
+    while admin.describe_configs([asked])[asked].result(30)[name].value != value:
+        assert time.monotonic() < deadline, name
+        time.sleep(0.05)
 
 
 def _entry(name, value):
@@ -320,12 +325,12 @@ def test_a_broker_that_restarts_in_the_middle(tmp_path):
 
 def test_a_second_redrive_of_the_topic_ends_the_first_one(letters):
     letters.fail(100)
-    first = threading.Event()
+    first, second = threading.Event(), threading.Event()
     failed = []
 
     def pause(_seconds):
         first.set()
-        time.sleep(3)
+        assert second.wait(120)
 
     def run():
         try:
@@ -337,6 +342,7 @@ def test_a_second_redrive_of_the_topic_ends_the_first_one(letters):
     thread.start()
     assert first.wait(30)
     done = letters.redrive("r2")
+    second.set()
     thread.join(60)
     assert failed and ("fenced" in failed[0] or "another run writes" in failed[0]), failed
     assert done == {"to_redrive": 80, "already_redriven": 20}

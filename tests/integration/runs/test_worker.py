@@ -181,9 +181,11 @@ def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, 
 
 @pytest.mark.long
 def test_of_two_workers_one_gets_the_slot(team, billing):
+    file, _ = team.plan("billing")
     pair = [start_worker(team) for _ in range(2)]
     wait_for(lambda: any(p.poll() is not None for p in pair))
-    time.sleep(2)
+    run, store = team.run("apply", str(file), "--detach")["run"], team.store()
+    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
     codes = [p.poll() for p in pair]
     assert sorted(codes, key=str) == [3, None]
     (alive,) = (p for p in pair if p.poll() is None)

@@ -203,7 +203,10 @@ def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
     notes = pipeline.notes(done["run"])
     assert any("0 missing, 0 extra, 0 different" in n for n in notes), notes
     assert pipeline.current == "second" and not pipeline.shadow()
-    time.sleep(3)
+    written = pipeline.written()
+    while not any(version == "second" for _, version in written):
+        time.sleep(0.2)
+        written = pipeline.written()
     pipeline.wait_until_written(orders)
     written = pipeline.written()
     counts = Counter(order for order, _ in written)
