@@ -333,6 +333,26 @@ def test_many_rows_make_a_key_worse():
     assert "2,000,000 rows" in many.findings[0].what
 
 
+@pytest.mark.parametrize(
+    ("checkpoint", "said"),
+    [
+        (
+            "s3a://in/orders/ck",
+            "The checkpoint s3a://in/orders/ck is inside a source's folder s3a://in/orders.",
+        ),
+        (
+            "s3a://in/orders/",
+            "The checkpoint and a source's folder are the same folder: s3a://in/orders/.",
+        ),
+        ("s3a://in", "A source's folder s3a://in/orders is inside the checkpoint s3a://in."),
+    ],
+)
+def test_a_checkpoint_in_a_data_folder_or_as_one(checkpoint, said):
+    subject = spark(sources=(files(),))
+    found = check(subject, rules=(RULE["RDY032"],), checkpoint=checkpoint).findings
+    assert [f.what for f in found] == [said]
+
+
 def test_restoration_is_estimated_from_bytes_and_the_rate_is_said():
     # 4 GB at 20 MB per second are 200 s.
     known = cluster(BIG)

@@ -32,7 +32,7 @@ _GUIDE = "Kafka documentation: Configuring a Streams Application"
 
 _SET_AND_NEWER = (
     f"Set {DEAD_LETTERS} to a topic (Kafka Streams 4.2 and newer). LogAndContinue handlers then "
-    "write each skipped record to this topic. Its headers contain the error and the source offset. "
+    "write each skipped record to this topic, with the error and the source offset in its headers. "
     "Before 4.2, write your own handler that does this. Either change needs only a rolling restart."
 )
 

@@ -50,8 +50,8 @@ def _spark(s: Subject) -> Iterator[str]:
         yield "Not checked: the size of the state. Add query progress to the evidence."
     if s.version.engine_version is None:
         yield (
-            "Not checked: whether this Spark release still gets bug fixes. Add an event log or a "
-            "capture, which contain the release."
+            "Not checked: whether the query's Spark release still gets bug fixes. Add an event log "
+            "or a capture to the evidence: both contain the release."
         )
     if old_reading := too_old(s.version, s.cluster):
         yield old_reading.replace("Compare again", "Check again")
@@ -94,14 +94,15 @@ def _streams(s: Subject) -> Iterator[str]:
             )
         if s.app.internal is None:
             yield (
-                "Not checked: internal topics. Use --cluster, or add internal_topics.json to the "
+                f"Not checked: internal topics. {_REGISTERED}. Or add internal_topics.json to the "
                 "evidence."
             )
         elif s.app.stores and s.cluster is not None and not _sized(s):
             yield (
                 "Not checked: how long stores take to restore. Headgate couldn't read the sizes "
                 "of the changelogs. This needs the ACL Describe on the cluster and the jars of "
-                "Kafka's Java client. If they are missing, `headgate doctor` says how to get them."
+                "Kafka's Java client. If the jars are missing, `headgate doctor` says how to get "
+                "them."
             )
     yield from _kafka(
         s, "history of the input topics, consumer lag, sizes of stores, expiry of committed offsets"

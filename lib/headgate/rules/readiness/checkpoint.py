@@ -98,7 +98,9 @@ def checkpoint_inside_data_folder(s: Subject) -> Iterator[Problem]:
     if not place:
         return
     for node, what, path in _folders(s.version):
-        if _within(place, path):
+        if _parts(place) == _parts(path):
+            said = f"The checkpoint and {what} are the same folder: {place}."
+        elif _within(place, path):
             said = f"The checkpoint {place} is inside {what} {path}."
         elif _within(path, place):
             said = f"{what[0].upper()}{what[1:]} {path} is inside the checkpoint {place}."

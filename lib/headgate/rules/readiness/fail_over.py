@@ -124,8 +124,8 @@ def single_replica(s: Subject) -> Iterator[Problem]:
 
 _SET_EXACTLY_ONCE = (
     f"Set {_GUARANTEE}=exactly_once_v2 in a rolling restart, which keeps the state (measured "
-    "on 4.3.1). Set isolation.level=read_committed in the consumers of the output topics. After "
-    "an unclean stop, Kafka Streams restores the stores from their changelogs."
+    "on Kafka Streams 4.3.1). Set isolation.level=read_committed in the consumers of the output "
+    "topics. After an unclean stop, Kafka Streams restores the stores from their changelogs."
 )
 _DOES_A_RECORD = "Do consumers tolerate duplicates and results that count some records twice?"
 
@@ -212,9 +212,9 @@ def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
 
 _FOR_SUCH_A_RELEASE = (
     "If a new version changes the topology, stop all instances. Start the new version once with "
-    "group.protocol=classic, then switch back to streams. Instead, you can save the offsets of "
-    "the empty group, delete the group and restore the offsets. `headgate diff` shows which "
-    "versions need this."
+    "group.protocol=classic, then switch back to streams. Or, instead of the start with classic, "
+    "save the offsets of the empty group, delete the group and restore the offsets. `headgate "
+    "diff` shows which versions need this."
 )
 
 

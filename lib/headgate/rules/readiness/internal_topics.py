@@ -18,9 +18,8 @@ _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 _COMPACT_THE_CHANGELOG = (
     "Set cleanup.policy=compact on the changelog with kafka-configs. Records that Kafka has "
-    "already deleted remain lost. Before an instance next restores its state from the changelog, "
-    "compare the state with the input topics. If the state is incomplete, rebuild it with "
-    "`headgate plan from-scratch`."
+    "already deleted remain lost, so the next restoration from the changelog lacks their keys. If "
+    "Kafka may have deleted records, rebuild the state with `headgate plan from-scratch`."
 )
 _KEEP_ALL_RECORDS = (
     "Set retention.ms=-1 on the repartition topic with kafka-configs. If Kafka has already deleted "

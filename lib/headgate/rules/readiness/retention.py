@@ -19,8 +19,8 @@ from headgate.text.numbers import plural
 
 _KEEP = (
     "Start the pipeline before its committed offsets expire. Or save the offsets now, to restore "
-    "them later: kafka-consumer-groups --group GROUP --all-topics --reset-offsets --to-current "
-    "--export. Without --execute, this command changes nothing."
+    "them later: kafka-consumer-groups --bootstrap-server HOST:PORT --group GROUP --all-topics "
+    "--reset-offsets --to-current --export. Without --execute, this command changes nothing."
 )
 
 RETENTION = "offsets.retention.minutes"

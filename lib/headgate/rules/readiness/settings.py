@@ -19,7 +19,7 @@ _CORRECTNESS = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
 _GUARDS = {
     _SCHEMA_CHECK: "whether the state has the schema that the query expects",
     _UNSUPPORTED: "whether Spark supports the query in streaming",
-    _CORRECTNESS: "whether a stateful operator can drop the late rows of another operator",
+    _CORRECTNESS: "whether a stateful operator can drop rows that an earlier one emits late",
 }
 _SKIPS = (
     "spark.sql.files.ignoreCorruptFiles",
