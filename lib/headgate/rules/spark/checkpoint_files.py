@@ -186,8 +186,9 @@ def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
 
 
 _TO_REWIND_REWIND = (
-    "To rewind to a batch, stop the query, then delete all later batches from both `offsets` and "
-    "`commits`. Spark then loads the matching state."
+    "Stop the query, and restore the edited file in `offsets` from a copy. If the edit was meant "
+    "to rewind the query, delete all later batches from both `offsets` and `commits` instead: "
+    "Spark then loads the matching state."
 )
 _RESTORE_THE_CHECKPOINT = "Restore the checkpoint from a copy."
 _DID_SOMEBODY_SET = (

@@ -285,8 +285,8 @@ def _recreated(
 
 _WHY = {
     Recreated.LIKELY: (
-        "Topic {topic} was probably recreated: records before the checkpoint's offset are newer "
-        "than the batch that reached this offset."
+        "Topic {topic} was probably recreated: records before the checkpoint's offset were "
+        "written after the batch that read up to this offset."
     ),
     Recreated.SINCE_STORED: (
         "Topic {topic} was recreated after the old version was stored: the topic id differs from "

@@ -121,7 +121,9 @@ def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_SET_THAT_CLUSTER = "Set `bootstrap_servers` of [kafka] in headgate.toml to the source's cluster."
+_SET_THAT_CLUSTER = (
+    "Set `bootstrap_servers` under [kafka] in headgate.toml to the source's cluster."
+)
 _DOES_THIS_SOURCE = (
     "Does the source read from the Kafka cluster that [kafka] in headgate.toml names?"
 )
@@ -176,7 +178,8 @@ def _hours(ms: int) -> str:
 
 
 _COMPARE_AGAIN_WITH = (
-    "Compare again with `--cluster`: Headgate then checks topics and offsets in Kafka."
+    "Set `bootstrap_servers` under [kafka] in headgate.toml, and compare again (on the command "
+    "line, with `--cluster`): Headgate then checks topics and offsets in Kafka."
 )
 _IS_STILL_THE_TOPIC = (
     "Was one of these topics recreated: {topics}? Did Kafka delete unread records? Or did "

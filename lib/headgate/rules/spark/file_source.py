@@ -52,7 +52,7 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after),
-                because="In the old version, a different source read this path.",
+                because=f"In the old version, a different source read {location(pair.after)}.",
                 remedy=_REMEDY,
             )
 

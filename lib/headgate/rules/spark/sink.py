@@ -123,7 +123,7 @@ def sink_changed(c: Comparison) -> Iterator[RuleResult]:
 
 _ADD_A_PLAN = "Add a query plan or a progress report of the old version to the evidence."
 _CHECK_THE_DIRECTORY = (
-    "Check whether the table or relative path is this directory. If not, use a new checkpoint with "
+    "Check whether both versions write to the same directory. If not, use a new checkpoint with "
     "the new directory."
 )
 _DID_THE_OLD = "Did the old version write to the same directory?"

@@ -257,8 +257,8 @@ def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
 
 
 _KEEP_IT_NULLABLE = (
-    "If it has stored nulls, keep these columns nullable before the operator, or reprocess the "
-    "input with a new checkpoint. If it hasn't, accept this finding."
+    "If the old version has stored nulls, keep the columns nullable before the operator, or "
+    "reprocess the input with a new checkpoint. If not, accept this finding."
 )
 _WERE_NULLS_STORED = "Has the old version stored null in {fields}?"
 

@@ -119,7 +119,7 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
             sides = Location(old.node, new.node), old.column, new.column
             yield unsure(*sides, because, SAME_TIME)
         elif how in NULLS_ONLY:
-            because = f"The event-time expression changed only for null. {NO_WINDOW}"
+            because = f"The two event-time expressions differ only for rows with null. {NO_WINDOW}"
             yield of_nulls(Location(old.node, new.node), old.column, new.column, because)
         elif how is not KeyChange.SAME:
             yield RuleResult(

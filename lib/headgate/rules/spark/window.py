@@ -85,7 +85,7 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
             sides = pair.location, old.column, new.column
             yield unsure(*sides, because, SAME_TIME)
         elif how in NULLS_ONLY:
-            because = f"The window's time column changed only for null. {NO_WINDOW}"
+            because = f"The window's two time columns differ only for rows with null. {NO_WINDOW}"
             yield of_nulls(pair.location, old.column, new.column, because)
         elif how is not KeyChange.SAME:
             yield RuleResult(

@@ -37,8 +37,8 @@ IF_TIMES_DIFFER = (
     "new checkpoint. If all times are the same, accept this finding."
 )
 _IF_THERE_WERE = (
-    "If it has read such rows, reprocess the input with a new checkpoint. If not, accept this "
-    "finding."
+    "If the old version has read rows with a null key, or with the replacement for null as their "
+    "key, reprocess the input with a new checkpoint. If not, accept this finding."
 )
 IF_KEYS_CHANGED = (REPLAY, _IF_KEYS_DIFFER, _IF_THERE_WERE)
 _THEN = {SAME_KEY: _IF_KEYS_DIFFER, SAME_TIME: IF_TIMES_DIFFER, WERE_NULLS: _IF_THERE_WERE}
