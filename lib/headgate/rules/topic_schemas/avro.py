@@ -86,7 +86,9 @@ def field_without_default(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH103",
     AVRO_SPEC,
-    remedy="Keep the name, or list the old full name in the new type's aliases.",
+    remedy=(
+        "Keep the name, or list the writer's full name in the aliases of the reader schema's type."
+    ),
 )
 def type_name_changed(pair: Pair) -> Iterator[Breach]:
     """Avro matches records, enums and fixed types by name.
@@ -111,7 +113,12 @@ def _full(aliases: Any, reader: Any) -> set[str]:
 
 
 @rule(
-    "SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the enum of the reader schema a default."
+    "SCH104",
+    AVRO_SPEC,
+    remedy=(
+        "Let the enum of the reader schema have every symbol of the writer schema, or give it a "
+        "default."
+    ),
 )
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
     """Reading a record fails if the enum in the reader schema lacks the record's symbol and has no
@@ -142,12 +149,17 @@ def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.path, sizes[0], sizes[1], "")
 
 
-@rule("SCH106", AVRO_SPEC, remedy="Keep the branch (type) in the union of the reader schema.")
+@rule(
+    "SCH106",
+    AVRO_SPEC,
+    remedy="Let the union of the reader schema have every branch (type) of the writer schema.",
+)
 def union_branch_missing(pair: Pair) -> Iterator[Breach]:
     """The reader schema must be able to read every branch of the union in
     the writer schema.
 
-    If a branch is removed (most often null), reading fails at the records that use the branch.
+    If the reader schema lacks a branch (most often null), reading fails at the records that use the
+    branch.
     """
     reader, writer = pair.reader, pair.writer
     if reader.type not in UNIONS and writer.type not in UNIONS:
@@ -203,7 +215,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     "SCH113",
     AVRO_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Keep the symbol in the enum of the reader schema.",
+    remedy="Let the enum of the reader schema have every symbol of the writer schema.",
 )
 def symbol_read_as_default(pair: Pair) -> Iterator[Breach]:
     """A consumer gets the enum's default symbol for every symbol that its enum lacks."""

@@ -23,8 +23,9 @@ SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this field.
 
-    Without the field, from_json and get_json_object return null, and the query continues. from_avro
-    and from_protobuf fail or return null, depending on their mode.
+    Without the field, from_json and get_json_object return null, and the query continues. If the
+    field has a different type, from_json returns null, too. from_avro and from_protobuf fail or
+    return null, depending on their mode.
     """
     return ()
 
@@ -61,7 +62,8 @@ def judge_reads(change: FieldChange, reads: Iterable[FieldRead]) -> Iterator[Sch
             path=change.path,
             before=change.before,
             after=change.after,
-            why=f"{read.sentence} {chosen.why}",
+            # The sentence names the pipeline, so the rule's first one would say it again.
+            why=f"{read.sentence} {chosen.why.partition('. ')[2]}",
             remedy=chosen.remedy,
             source=chosen.source,
             pipeline=read.pipeline,

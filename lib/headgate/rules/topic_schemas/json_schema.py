@@ -37,7 +37,7 @@ def _shown(node: JsonNode) -> str:
 @rule(
     "SCH301",
     JSON_RULES,
-    remedy=("Keep the old type among the types that the reader schema accepts."),
+    remedy="Let the reader schema accept every type of the writer schema.",
 )
 def type_narrowed(pair: Pair) -> Iterator[Breach]:
     """The reader schema must accept every type of the writer schema. A schema for numbers also
@@ -61,7 +61,14 @@ def type_narrowed(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.path, _shown(reader), _shown(writer), "")
 
 
-@rule("SCH302", JSON_RULES, remedy="Leave the property optional, or give it a default.")
+@rule(
+    "SCH302",
+    JSON_RULES,
+    remedy=(
+        "Make the property optional in the reader schema, or give it a default there. Or require "
+        "it in the writer schema, too."
+    ),
+)
 def property_required(pair: Pair) -> Iterator[Breach]:
     """If the reader schema requires a property, records without it are invalid, unless the
     property has a default.
@@ -135,7 +142,7 @@ def _is_object(node: JsonNode) -> bool:
 @rule(
     "SCH304",
     JSON_RULES,
-    remedy=("Keep the property, or let the reader schema accept additional properties."),
+    remedy="Let the reader schema list the property, or accept additional properties.",
 )
 def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
     """If the reader schema accepts no additional properties, it rejects records with a property
@@ -155,7 +162,7 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH305",
     JSON_RULES,
-    remedy="Let the reader schema accept the same additional properties and items as before.",
+    remedy="Let the reader schema accept all additional properties and items of the writer schema.",
 )
 def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
     """If the reader schema accepts fewer additional properties or items, it rejects records that
@@ -172,7 +179,11 @@ def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(key), _shown(reader.at(now)), "any", "")
 
 
-@rule("SCH306", JSON_RULES, remedy="Keep each limit, or widen it.")
+@rule(
+    "SCH306",
+    JSON_RULES,
+    remedy="Give both schemas the same limits, or give the reader schema wider limits.",
+)
 def limit_narrowed(pair: Pair) -> Iterator[Breach]:
     """If the reader schema has a narrower limit (length, range, count, pattern, multiple,
     uniqueness), it rejects values that were allowed when they were written.
@@ -199,7 +210,14 @@ def _narrower(key: str, now: Any, was: Any) -> bool:
     return bool(now != was)
 
 
-@rule("SCH307", JSON_RULES, remedy="Keep every accepted value. You can add values to an enum.")
+@rule(
+    "SCH307",
+    JSON_RULES,
+    remedy=(
+        "Let the reader schema accept every value that the writer schema accepts. Give consumers "
+        "the schema with a new value before producers write the value."
+    ),
+)
 def values_narrowed(pair: Pair) -> Iterator[Breach]:
     """The reader schema rejects every value that its enum or const doesn't list."""
     if not (both := _plain(pair)):
@@ -214,7 +232,10 @@ def values_narrowed(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH308",
     JSON_RULES,
-    remedy="Keep every alternative of anyOf and oneOf, and add no schema to allOf.",
+    remedy=(
+        "Let the reader schema have every alternative (anyOf, oneOf) of the writer schema, and no "
+        "further schema in allOf."
+    ),
 )
 def combination_changed(pair: Pair) -> Iterator[Breach]:
     """The reader schema must accept every alternative of the writer schema (anyOf, oneOf), and
@@ -292,7 +313,7 @@ def _matched(
 @rule(
     "SCH309",
     JSON_RULES,
-    remedy="Don't add dependencies between properties. You can loosen or remove dependencies.",
+    remedy="From the reader schema, remove the dependencies that the writer schema lacks.",
 )
 def dependency_added(pair: Pair) -> Iterator[Breach]:
     """A property may require other properties (dependentRequired).
@@ -320,7 +341,7 @@ def _asks_less(asked: Any, old: Any) -> bool:
 @rule(
     "SCH310",
     JSON_RULES,
-    remedy="Don't let the keyword `not` exclude values that were valid before.",
+    remedy="Let the keyword `not` of the reader schema exclude no value of the writer schema.",
 )
 def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     """If the reader schema excludes more (`not`), it rejects records that were allowed."""

@@ -84,12 +84,18 @@ def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
 
 
 @rule(
-    "SCH201", PROTOBUF_RULES, remedy="Keep the message type in the schema, even if nothing uses it."
+    "SCH201",
+    PROTOBUF_RULES,
+    remedy=(
+        "Let the reader schema have every message type of the writer schema, even if nothing uses "
+        "it."
+    ),
 )
 def message_removed(pair: Pair) -> Iterator[Breach]:
     """A consumer must know every message that was written.
 
-    Schema registries allow new messages, but don't allow you to remove or rename a message.
+    Schema registries reject a reader schema that lacks a message of the writer schema, for example
+    because the message was removed or renamed.
     """
     if not (files := _files(pair)):
         return
@@ -162,7 +168,14 @@ def required_field(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(f.name), None, f.shown, "The writer schema requires this field.")
 
 
-@rule("SCH205", PROTOBUF_SPEC, remedy="Put at most one existing field into a new oneof.")
+@rule(
+    "SCH205",
+    PROTOBUF_SPEC,
+    remedy=(
+        "Put at most one existing field into a new oneof, and don't move several fields out of a "
+        "oneof."
+    ),
+)
 def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
     """A consumer keeps only the last written field of a oneof.
 
@@ -186,7 +199,10 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH206",
     PROTOBUF_RULES,
-    remedy="Keep the field in its oneof, and mark the field as deprecated.",
+    remedy=(
+        "Let the reader schema have every field of the oneof. Instead of removing a field, mark it "
+        "as deprecated."
+    ),
 )
 def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
     """If the reader schema lacks the written field of a oneof, consumers get an empty oneof."""
@@ -256,7 +272,12 @@ def field_number_reused(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(f.name), f.name, other.name, because)
 
 
-@rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider integer type.")
+@rule(
+    "SCH213",
+    PROTOBUF_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy="Use the same integer type in both schemas, or a wider type in the reader schema.",
+)
 def integer_truncated(pair: Pair) -> Iterator[Breach]:
     """A consumer with a narrower integer type truncates larger values, or reads large numbers as
     negative ones. The consumer doesn't fail.
@@ -290,7 +311,13 @@ def repeated_changed(pair: Pair) -> Iterator[Breach]:
 
 
 @rule(
-    "SCH215", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep every enum value and its number."
+    "SCH215",
+    PROTOBUF_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy=(
+        "Keep every enum value and its number. Give consumers the schema with a new value before "
+        "producers write the value."
+    ),
 )
 def enum_value_changed(pair: Pair) -> Iterator[Breach]:
     """Protobuf writes an enum's numbers, not its names.

@@ -129,6 +129,7 @@ def test_a_field_that_goes_is_a_finding_for_each_of_its_readers():
     gone = FieldChange(FieldChangeKind.REMOVED, "k", "string", None)
     (finding,) = judge_reads(gone, [use.of("k")])
     assert (finding.rule, finding.pipeline, finding.path) == ("SCH401", "p", "k")
+    assert finding.why.startswith("The pipeline p reads the field k. Without the field, from_json")
     added = FieldChange(FieldChangeKind.ADDED, "k", None, "string")
     assert not list(judge_reads(added, [use.of("k")]))
     code = topic_use("q", Version(engine=Engine.KAFKA_STREAMS), "orders", "value")

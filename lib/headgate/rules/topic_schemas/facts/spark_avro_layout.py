@@ -80,17 +80,17 @@ def _of_record(
     for mine, theirs in zip(read.fields, written.fields, strict=False):
         here = f"{path}.{theirs.name}" if path else theirs.name
         if mine.name != theirs.name and mine.name in names:
-            yield f"Spark decodes the written field {here} into the field {mine.name}."
+            yield f"The field {here} of the records is read as the field {mine.name}."
         yield from _differences(mine.type, theirs.type, here, depth + 1, seen)
     more, fewer = read.fields[len(names) :], written.fields[len(read.fields) :]
     for field in more:
         yield (
-            f"The query reads the field {f'{path}.' if path else ''}{field.name}, but no producer "
-            "writes it."
+            f"The reader schema has the field {f'{path}.' if path else ''}{field.name}, but the "
+            "records lack it."
         )
     # What follows the last field of the record itself is not looked at.
     for field in fewer if path else ():
-        yield f"Producers write the field {path}.{field.name}, but the query's schema lacks it."
+        yield f"The records have the field {path}.{field.name}, but the reader schema lacks it."
 
 
 def _of_union(
