@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 from headgate.spark_driver import watch as driver
@@ -39,3 +40,13 @@ def test_a_session_that_refuses(monkeypatch):
         "Spark did not register the query listener: no listeners here. To watch the queries, call "
         "headgate.watch again, or restart the driver"
     )
+
+
+def test_trouble_in_a_driver_log_names_the_watch(caplog):
+    watch = driver.Watch("/watch")
+    with caplog.at_level(logging.WARNING, logger="headgate.watch"):
+        for _ in range(2):
+            watch._trouble("records could not be written", OSError("disk full"))
+    assert [r.getMessage() for r in caplog.records] == [
+        "headgate.watch: records could not be written (disk full); the queries continue"
+    ]

@@ -126,9 +126,7 @@ class Sender:
         if self._place is not None:
             place = self._place
             left = self._deadline - time.monotonic()
-            self._tried(
-                "headgate.watch could not write its last records", lambda: place.close(left)
-            )
+            self._tried("the last records could not be written", lambda: place.close(left))
 
     def _join_running(self) -> None:
         for query in self._session.active():
@@ -247,7 +245,7 @@ class Sender:
         except Exception as error:
             self._failures += 1
             self._records.dropped(key, dropped)
-            self._trouble("headgate.watch could not write its records", error)
+            self._trouble("records could not be written", error)
             return False
         self._failures = 0
         self._noted(run, records, lines)

@@ -156,7 +156,8 @@ class Watch:
         kind = f"{what}: {type(error).__name__}"
         if kind not in self._said:
             self._said.add(kind)
-            LOG.warning("%s (%s); the queries continue", what, mask_text(_reason(error)))
+            said = mask_text(_reason(error))
+            LOG.warning("headgate.watch: %s (%s); the queries continue", what, said)
 
     def _tried(self, what: str, call: Callable[..., Any], *given: Any) -> None:
         try:

@@ -35,6 +35,7 @@ _SQL_WRITES = re.compile(
 )
 
 
+_CHANGES = frozenset({"UPDATE", "DELETE", "TRUNCATE", "DROP"})
 # A function that waits this often does so for ever (`while True: awaitAnyTermination()`).
 _MOST_WAITS = 100
 
@@ -190,10 +191,14 @@ def _reading(sql: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refusing(method: str) -> Callable[..., Any]:
+    does, what = (
+        ("changes data", "statement") if method in _CHANGES else ("writes a batch", "write")
+    )
+
     def refuse(*_: Any, **__: Any) -> None:
         raise CaptureError(
-            f"the function writes a batch ({method}), but Headgate calls the function only to "
-            "build the query: move the write out of the function"
+            f"the function {does} ({method}), but Headgate calls the function only to build the "
+            f"query: move the {what} out of the function"
         )
 
     return refuse

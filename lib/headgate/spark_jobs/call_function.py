@@ -17,6 +17,10 @@ from headgate.spark_jobs.record_query import refusal
 # Names of the environment that were left out, set by whoever starts this process.
 WITHHELD = "HEADGATE_WITHHELD"
 
+_WITHHELD_BY_CAPTURE = (
+    "a capture runs without credentials, so this environment variable isn't set: read it with "
+    "os.environ.get and a default"
+)
 _NO_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 
 
@@ -24,7 +28,7 @@ def called(
     load: Callable[[], Callable[[Any], Any]],
     spark: Any,
     entry_point: str,
-    withheld: str = "a capture runs without credentials, so this environment variable isn't set",
+    withheld: str = _WITHHELD_BY_CAPTURE,
 ) -> Any:
     """Return what the function returned, None where it only waits for its queries from here on.
 
@@ -40,7 +44,9 @@ def called(
     except CaptureError as error:
         raise CaptureError(f"{entry_point}{_place(error)}: {error}") from error
     except SystemExit as error:
-        raise CaptureError(f"{entry_point} called exit({error.code})") from error
+        raise CaptureError(
+            f"{entry_point} called exit({error.code}): end the function with return instead"
+        ) from error
     except ModuleNotFoundError as error:
         if error.name and (module + ".").startswith(error.name + "."):
             raise not_importable(error.name) from error

@@ -17,6 +17,8 @@ _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
 # Update comes first: where a query may run in both, update needs no watermark to emit rows.
 _MODES = ("update", "append", "complete")
 _CHOOSE = "choose one with --query, or with `query` in headgate.toml"
+_UNNAMED = "(unnamed)"
+_NAME_FIRST = f"{_CHOOSE}. Before that, give the unnamed query a name with queryName"
 _WANTED = "return a streaming DataFrame or a DataStreamWriter, or start the query"
 
 
@@ -87,7 +89,8 @@ def _named(started: list[Unstarted], name: str | None, entry_point: str) -> Unst
     found = [q for q in started if name is None or q.name == name]
     if len(found) == 1:
         return found[0]
-    names = ", ".join(q.name or "(unnamed)" for q in started)
+    names = ", ".join(q.name or _UNNAMED for q in started)
+    choose = _CHOOSE if all(q.name for q in started) else _NAME_FIRST
     if not found:
-        raise CaptureError(f"{entry_point} starts no query {name!r}, only {names}: {_CHOOSE}")
-    raise CaptureError(f"{entry_point} starts several queries ({names}): {_CHOOSE}")
+        raise CaptureError(f"{entry_point} starts no query {name!r}, only {names}: {choose}")
+    raise CaptureError(f"{entry_point} starts several queries ({names}): {choose}")

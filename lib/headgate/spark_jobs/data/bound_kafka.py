@@ -106,12 +106,8 @@ class BoundSources:
             kind = kind_of(leaf)
             if not kind.startswith("StreamingRelation") or _is_bound(leaf):
                 continue
-            name = str(leaf.sourceName()) if kind == "StreamingRelationV2" else kind
-            if name != "kafka":
-                raise CaptureError(
-                    f"the source {name} isn't Kafka, and Headgate can set an end only for Kafka "
-                    "sources. Run the query without Headgate, with Trigger.AvailableNow"
-                )
+            if kind != "StreamingRelationV2" or str(leaf.sourceName()) != "kafka":
+                raise CaptureError(_not_bound(leaf, kind))
             same = int(self._jvm.System.identityHashCode(leaf))
             if same not in tables:
                 tables[same] = self._table(constructor, leaf, replaced)
@@ -185,6 +181,20 @@ class BoundSources:
             "begin": json.loads(stream.initialOffset().json()),
         }
         bounds.write()
+
+
+def _not_bound(leaf: Any, kind: str) -> str:
+    """Say which source has no end that can be set; Spark's older API has Kafka, too."""
+    if kind == "StreamingRelationV2":
+        name = str(leaf.sourceName())
+    elif kind == "StreamingRelation":
+        name = f"{leaf.dataSource().className()} (DataSource V1)"
+    else:
+        name = kind
+    return (
+        f"Headgate can set an end only for Kafka sources (DataSource V2), not for the source {name}"
+        ". Run the query without Headgate, with Trigger.AvailableNow"
+    )
 
 
 def _is_bound(leaf: Any) -> bool:
