@@ -170,6 +170,6 @@ def paths_of(args: tuple[Any, ...]) -> list[str]:
 def _needs_schema(kind: str, location: str) -> str:
     named = f"{kind} source {location}".rstrip()
     return (
-        f"the {named} infers its schema, but Headgate doesn't read sources here (in a capture, or "
-        "in a rehearsal with --batch none): set the schema with .schema()"
+        f"the {named} infers its schema, but Headgate doesn't read sources in captures, in twin "
+        "runs and in rehearsals with --batch none: set the schema with .schema()"
     )

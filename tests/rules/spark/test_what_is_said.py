@@ -16,6 +16,7 @@ from headgate.model.version import (
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.compare.twin_findings import example_words, sentence
 from headgate.rules.core.report import Outcome
+from headgate.rules.spark.facts.version_identity import unrelated_versions
 from rules import world_cases
 from rules.build import PLAIN, TIME, WINDOWED, K, aggregate, files, kafka, sources, store, version
 
@@ -193,3 +194,43 @@ def test_an_option_that_is_set_is_not_advised():
     assert "start the query once with failOnDataLoss=false" in loud.remedy
     silent = found("WLD002", plain, lossy, cluster=known)
     assert "because failOnDataLoss is false" in silent.remedy
+
+
+@pytest.mark.parametrize(
+    ("advanced", "said", "asked"),
+    [
+        (False, "The last batch had no files", "Are files that were already processed still"),
+        (None, "doesn't show whether the last batch had files", "Did the last batch read files"),
+    ],
+)
+def test_a_missing_log_of_a_file_source_by_what_is_known_of_the_last_batch(advanced, said, asked):
+    kind = CheckpointDamageKind.NO_SOURCE_LOG
+    source = files(advanced=advanced)
+    damaged = version(
+        aggregate(),
+        sources=(source,),
+        progress=None,
+        faults=(CheckpointDamage(kind=kind, what="x is missing."),),
+    )
+    finding = found("CKP005", damaged, version(aggregate(), sources=(source,)))
+    assert said in finding.why and finding.question.startswith(asked)
+
+
+def test_paths_swapped_name_the_path():
+    old = (files(position=0, path="/a"), files(position=1, path="/b"))
+    new = (files(position=0, path="/b"), files(position=1, path="/a"))
+    told = [replace(s, advanced=False) for s in old]
+    finding = found("FIL002", version(sources=tuple(told)), version(sources=new))
+    assert finding.why.startswith("In the old version, a different source read /b. ")
+
+
+def test_versions_without_state_share_no_type_of_source():
+    (said,) = unrelated_versions(version(sources=(kafka(),)), version(sources=(files(),)))
+    assert "The two versions share no type of source." in said
+
+
+def test_an_old_version_that_ignores_data_loss_needs_no_step_before_a_rollback():
+    lossy = kafka(options={"failOnDataLoss": "false"})
+    more = sources(kafka(topics=("orders", "more")))
+    assert "To roll back" in found("KAF003", sources(kafka()), more).remedy
+    assert found("KAF003", sources(lossy), more).remedy == ""

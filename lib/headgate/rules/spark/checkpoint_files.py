@@ -113,13 +113,17 @@ def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
+_DID_THE_LAST = (
+    "Did the last batch read files from the source? If so, Spark fails. If not, Spark reprocesses "
+    "the files that are still in the source's folder."
+)
 _ARE_FILES_THAT_WERE = (
     "Are files that were already processed still in the source's folder? If so, Spark "
     "reprocesses them."
 )
 
 
-@rule("CKP005", remedies=(_RESTORE,), questions=(_ARE_FILES_THAT_WERE,))
+@rule("CKP005", remedies=(_RESTORE,), questions=(_ARE_FILES_THAT_WERE, _DID_THE_LAST))
 def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark gets the files of a file source's last batch from the source's log.
 
@@ -127,16 +131,20 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
     """
     sources = [s for s in c.before.sources or () if is_file(s)]
     for fault in _of(c, CheckpointDamageKind.NO_SOURCE_LOG):
-        if any(had_data(c.before, s) for s in sources):
+        had = [had_data(c.before, s) for s in sources]
+        if any(had):
             yield _refused(fault, "IllegalStateException", _RESTORE)
         else:
+            is_known = bool(had) and None not in had
+            why = (
+                "The last batch had no files, so a restart doesn't need the source's log."
+                if is_known
+                else "The evidence doesn't show whether the last batch had files."
+            )
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                because=(
-                    f"{fault.what} The last batch had no files, so a restart doesn't need the "
-                    "source's log."
-                ),
-                question=_ARE_FILES_THAT_WERE,
+                because=f"{fault.what} {why}",
+                question=_ARE_FILES_THAT_WERE if is_known else _DID_THE_LAST,
                 rollback=Rollback.UNKNOWN,
                 remedy=_RESTORE,
             )

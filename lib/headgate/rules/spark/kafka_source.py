@@ -117,7 +117,7 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
                 after=_topics(pair.after),
                 because=f"The source now also reads: {', '.join(new)}.",
                 rollback=Rollback.SAFE if loses_data_silently(pair.before) else Rollback.REPAIRABLE,
-                remedy=_TO_ROLL_BACK,
+                remedy="" if loses_data_silently(pair.before) else _TO_ROLL_BACK,
             )
 
 

@@ -187,7 +187,9 @@ def _limit(c: Comparison, key: str) -> int:
     return int(told) if told.isdecimal() else _LIMITS[key]
 
 
-_TO_LOAD_ANOTHER = "To load another initial state, start with a new checkpoint."
+_TO_LOAD_ANOTHER = (
+    "For a different initial state, or for none, start the new version with a new checkpoint."
+)
 
 
 @rule(

@@ -193,7 +193,7 @@ def _not_bound(leaf: Any, kind: str) -> str:
         name = kind
     return (
         f"Headgate can set an end only for Kafka sources (DataSource V2), not for the source {name}"
-        ". Run the query without Headgate, with Trigger.AvailableNow"
+        ". Without Headgate, a query with other sources ends with Trigger.AvailableNow"
     )
 
 

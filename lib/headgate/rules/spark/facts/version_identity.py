@@ -31,9 +31,10 @@ def unrelated_versions(before: Version, after: Version) -> Iterator[str]:
     else:
         is_other = _families(before).isdisjoint(_families(after))
     if is_other:
+        shared = "stateful operators or stores" if any(kinds) else "type of source"
         yield (
             f"The old version reads {_shown(old)}, and the new version reads {_shown(new)}. The "
-            f"two versions share no stateful operators or stores. {_ADVICE}"
+            f"two versions share no {shared}. {_ADVICE}"
         )
 
 
