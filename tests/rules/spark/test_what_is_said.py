@@ -234,3 +234,11 @@ def test_an_old_version_that_ignores_data_loss_needs_no_step_before_a_rollback()
     more = sources(kafka(topics=("orders", "more")))
     assert "To roll back" in found("KAF003", sources(kafka()), more).remedy
     assert found("KAF003", sources(lossy), more).remedy == ""
+
+
+def test_records_of_a_deleted_topic_are_not_to_be_written_to_it():
+    for before, after, cluster, outcome in world_cases.CASES["WLD005"]:
+        if outcome in (Outcome.REFUSES, Outcome.SILENTLY_WRONG):
+            remedy = found("WLD005", before, after, cluster=cluster).remedy
+            assert "write the copy to a topic that the query reads" in remedy
+            assert ("failOnDataLoss is false" in remedy) == (outcome is Outcome.SILENTLY_WRONG)

@@ -52,7 +52,8 @@ _SET_STARTINGOFFSETS_EARLIEST = (
 
 @rule("RDY021", _KAFKA, Engine.SPARK, remedies=(_SET_STARTINGOFFSETS_EARLIEST,))
 def starts_at_latest_offset(s: Subject) -> Iterator[Problem]:
-    """Without startingOffsets, a query with a new checkpoint starts at the latest offsets.
+    """Without startingOffsets, or with startingOffsets=latest, a query with a new checkpoint starts
+    at the latest offsets.
 
     If the checkpoint is lost or replaced, the query silently skips all records between its old
     offsets and the latest ones.

@@ -72,6 +72,18 @@ _ONCE = (
     "checkpoint and set startingOffsets. " + _COPY
 )
 _RESTORE_THE_LOST = "Spark skips the lost records, because failOnDataLoss is false. " + _COPY
+_COPY_OF_DELETED = (
+    "If you have a copy of their unread records, write the copy to a topic that the query reads."
+)
+_SKIPS_DELETED = (
+    "Spark skips the deleted topics and partitions, because failOnDataLoss is false. "
+    + _COPY_OF_DELETED
+)
+_ONCE_WITHOUT_DELETED = (
+    "The query can't read the deleted topics and partitions any more. If you can do without their "
+    "unread records, start the query once with failOnDataLoss=false: Spark then skips them. Or "
+    "start with a new checkpoint and set startingOffsets. " + _COPY_OF_DELETED
+)
 _IF_RECREATED = (
     "If the topic was recreated, start with a new checkpoint and startingOffsets=earliest: the "
     "query then reads all records of the new topic."
@@ -166,7 +178,7 @@ def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
 
 @rule(
     "WLD005",
-    remedies=(_RESTORE_THE_LOST, _ONCE),
+    remedies=(_SKIPS_DELETED, _ONCE_WITHOUT_DELETED),
 )
 def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint has offsets of a topic or partition that no longer exists.
@@ -178,11 +190,10 @@ def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
         gone = [str(p) for p in _all_logged(c, pair) if p.now is None]
         topics = _matching_no_more(pair, cluster)
         if gone or (topics and not loses_data_silently(pair.after)):
-            yield _lost(
-                pair,
-                f"These topics or partitions no longer exist: {listed([*gone, *topics])}.",
-                (),
-            )
+            because = f"These topics or partitions no longer exist: {listed([*gone, *topics])}."
+            silent = loses_data_silently(pair.after)
+            remedy = _SKIPS_DELETED if silent else _ONCE_WITHOUT_DELETED
+            yield replace(_lost(pair, because, ()), remedy=remedy)
         elif topics:
             yield RuleResult(
                 outcome=Outcome.RESUMES,
