@@ -382,7 +382,7 @@ def _not_recorded(stored: int, wanted: int) -> RuleResult:
         state_effect=None if more else StateEffect.LOST,
         before=stored,
         after=wanted,
-        because=f"The offset log doesn't pin {PARTITIONS}. Partitions of the state: {stored}.",
+        because=f"The offset log doesn't pin the number of state partitions ({stored}).",
         error_class="CANNOT_LOAD_STATE_STORE" if more else None,
         rollback=Rollback.REPAIRABLE if more else Rollback.SAFE,
         remedy=_SET_TO_IF.format(stored=stored) if more else _SET_TO.format(stored=stored),
