@@ -199,9 +199,14 @@ def test_equal_states_with_other_output_are_wrong_unless_it_differs_each_time():
 
 def test_rows_of_a_new_source_come_after_the_restart():
     more = {"resumed": DONE, "own": OTHER_OUT, "again": OTHER_OUT}
-    assert judge(run(**more, has_new_source=True)).outcome == "resumes"
+    assert judge(run(**more, added_sources=1)).outcome == "resumes"
     less = {"resumed": OTHER_OUT, "own": DONE, "again": DONE}
-    assert judge(run(**less, has_new_source=True)).outcome == "silently_wrong"
+    assert judge(run(**less, added_sources=1, modes=("Append", "Append"))).outcome == (
+        "silently_wrong"
+    )
+    for added, mode in ((1, "Update"), (-1, "Update"), (-1, "Append")):
+        found = judge(run(**less, added_sources=added, modes=(mode, mode)))
+        assert (found.outcome, found.is_thin) == ("unknown", True), (added, mode)
 
 
 def test_columns_of_time_are_not_compared():

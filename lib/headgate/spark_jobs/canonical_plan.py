@@ -2,7 +2,9 @@
 
 `sameResult` compares two plans of one session. Two versions have a session each, so their canonical
 plans are compared as text and as JSON: the text has intervals, the JSON has time zones and ANSI
-modes. Ids of a session and of its watermarks are numbered in the order in which they stand.
+modes. Neither names the files of a relation, so the sources are added: two tables with the same
+columns are not one. Ids of a session and of its watermarks are numbered in the order in which they
+stand.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from headgate.spark_jobs.spark_reflection import elements, kind_of
@@ -40,7 +43,7 @@ def canonical_plan(df: Any) -> dict[str, Any] | None:
         analyzed = df._jdf.queryExecution().analyzed()
         plan = spark._jsparkSession.sessionState().optimizer().execute(analyzed)
         return {
-            "plan": _digest(plan.canonicalized()),
+            "plan": _digest_plan(plan.canonicalized()),
             "operators": [_operator(node) for node in stateful_operators(plan)],
         }
     except Exception:  # an optimization that needs the source's or a function's answer
@@ -74,7 +77,7 @@ def _inputs(plain: Any) -> tuple[list[str], list[str]]:
     below = children[0]
     is_projected = kind_of(below) == "Project"
     if kind_of(plain) != "Aggregate" or not is_projected:
-        return [_digest(child) for child in children], []
+        return [_digest_plan(child) for child in children], []
     # In a canonical plan the number of an attribute is its place in the child's output.
     keys = {n for key in elements(plain.groupingExpressions()) for n in _places(key.toString())}
     for column in elements(plain.aggregateExpressions()):
@@ -84,7 +87,7 @@ def _inputs(plain: Any) -> tuple[list[str], list[str]]:
             keys -= _places(text)
     columns = [_digest(column) for column in elements(below.projectList())]
     others = [digest for place, digest in enumerate(columns) if place not in keys]
-    inputs = [_digest(elements(below.children())[0]), *others]
+    inputs = [_digest_plan(elements(below.children())[0]), *others]
     return inputs, [columns[place] for place in sorted(keys) if place < len(columns)]
 
 
@@ -103,8 +106,30 @@ def stateful_operators(plan: Any) -> Iterator[Any]:
         yield from stateful_operators(child)
 
 
-def _digest(plan: Any) -> str:
-    return _hash(_plain(str(plan.toString())) + _plain(str(plan.toJSON())))
+def source_folder(leaf: Any) -> str | None:
+    """Return the folder that a leaf of a plan over generated rows reads."""
+    kind = kind_of(leaf)
+    if kind == "StreamingRelation":
+        return str(leaf.dataSource().options().apply("path"))
+    if kind == "LogicalRelation":
+        location = leaf.relation().location().rootPaths().head().toString()
+        return str(location).removeprefix("file:")
+    return None
+
+
+def leaf_nodes(plan: Any) -> Iterator[Any]:
+    """Yield the leaves of a plan and of the subqueries in its expressions."""
+    for part in (plan, *elements(plan.subqueriesAll())):
+        yield from elements(part.collectLeaves())
+
+
+def _digest_plan(plan: Any) -> str:
+    read = [Path(source_folder(leaf) or "").name for leaf in leaf_nodes(plan)]
+    return _hash(_digest(plan) + json.dumps(read))
+
+
+def _digest(node: Any) -> str:
+    return _hash(_plain(str(node.toString())) + _plain(str(node.toJSON())))
 
 
 def _plain(text: str) -> str:

@@ -241,10 +241,11 @@ def _about(source: Any) -> dict[str, Any]:
 
 def _leaves(df: Any) -> Iterator[dict[str, Any]]:
     """Yield the folder, the schema and the columns' ids of each source in the analysed plan."""
+    from headgate.spark_jobs.canonical_plan import leaf_nodes, source_folder
     from headgate.spark_jobs.spark_reflection import elements
 
-    for leaf in _leaf_nodes(df):
-        folder = _folder(leaf)
+    for leaf in leaf_nodes(df._jdf.queryExecution().analyzed()):
+        folder = source_folder(leaf)
         if folder is None:
             continue
         yield {
@@ -257,34 +258,14 @@ def _leaves(df: Any) -> Iterator[dict[str, Any]]:
         }
 
 
-def _leaf_nodes(df: Any) -> Iterator[Any]:
-    """Yield the leaves of the analysed plan and of the subqueries in its expressions."""
-    from headgate.spark_jobs.spark_reflection import elements
-
-    analyzed = df._jdf.queryExecution().analyzed()
-    for plan in (analyzed, *elements(analyzed.subqueriesAll())):
-        yield from elements(plan.collectLeaves())
-
-
 def _list_tables(df: Any) -> None:
     """Let tables see their rows: their files were listed before any was written."""
+    from headgate.spark_jobs.canonical_plan import leaf_nodes
     from headgate.spark_jobs.spark_reflection import kind_of
 
-    for leaf in _leaf_nodes(df):
+    for leaf in leaf_nodes(df._jdf.queryExecution().analyzed()):
         if kind_of(leaf) == "LogicalRelation":
             leaf.relation().location().refresh()
-
-
-def _folder(leaf: Any) -> str | None:
-    from headgate.spark_jobs.spark_reflection import kind_of
-
-    kind = kind_of(leaf)
-    if kind == "StreamingRelation":
-        return str(leaf.dataSource().options().apply("path"))
-    if kind == "LogicalRelation":
-        location = leaf.relation().location().rootPaths().head().toString()
-        return str(location).removeprefix("file:")
-    return None
 
 
 def _mode(writer: Any) -> str:

@@ -121,7 +121,8 @@ class Experiment:
     `again` that once more, if it was asked for. The states have the same names; `history` are the
     keys that the old version's state had after any batch. `words` counts the words in A's rows.
     `sampled` are texts, in small letters, of rows that come from a sample.
-    `has_new_source`: the new version reads a source more, whose rows of A come after the restart.
+    `added_sources`: how many more streams the new version reads. It takes their rows of A after
+    the restart; where it reads fewer, the state has rows that it alone would never have read.
     `takes_otherwise`: texts are generated, and both versions take them apart in different ways.
     """
 
@@ -138,7 +139,7 @@ class Experiment:
     history: Mapping[StoreId, frozenset[Frozen]] = field(default_factory=dict)
     words: Mapping[str, int] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
-    has_new_source: bool = False
+    added_sources: int = 0
     takes_otherwise: bool = False
     equivalence: Equivalence | None = None
     sampled: frozenset[str] = frozenset()

@@ -158,7 +158,7 @@ class Trial:
             words=count_words(feed.a),
             inside=inside,
             left_out=left_out,
-            has_new_source=_streams(studies[1]) > _streams(studies[0]),
+            added_sources=_streams(studies[1]) - _streams(studies[0]),
             takes_otherwise=not self.wish.sample and takes_otherwise(studies),
         )
         if before_a.error or before_a.late:
