@@ -71,7 +71,7 @@ def test_a_partition_that_no_batch_has_blocks_the_skip():
     assert moved(Paper(1)).blockers == ()
     assert moved(Paper(2, begin=None)).blockers == (), "nothing of it is replaced"
     (blocker,) = moved(Paper(2)).blockers
-    assert blocker.startswith("the last batch has no offset for b[1], so Spark would start")
+    assert blocker.startswith(f"the last batch of {MEMBER.name} has no offset for b[1], so Spark")
     step = next(s for s in moved(Paper(1)).plan.steps if s.action == "skip_replaced_input")
     assert step.topics == {"b": {"id": "id-b", "partitions": 1}}
 

@@ -51,6 +51,15 @@ def test_a_query_that_reads_files_reaches_no_offsets():
     assert here.notes[0].endswith("Committed: batch 4 (9 records).")
 
 
+def test_a_run_that_failed_has_failed_after_some_time():
+    facts = {"seconds": 7}
+    here = World(result=JobResult(JobOutcome.FAILED, facts, error="no memory"))
+    step = RunBounded(pipeline="q", checkpoint="/ck", query_id="id", entry_point="m:f")
+    with pytest.raises(StepError, match="q failed: no memory"):
+        step.apply(here, {"bounds": "/runs/r-1/bounds.json"})
+    assert here.notes == ["q has failed after 7 s. No batch was committed."]
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [(3, "the query read 3 rows"), (0, "verified only that the query"), (None, "verified only")],

@@ -67,6 +67,6 @@ def test_a_crash_at_every_point_leaves_one_record(lab, broker, out):
 def test_of_many_partitions_the_first_are_named():
     written = [Written(partition=n, begin=5, end=7) for n in range(9)]
     assert spans("out", written) == (
-        "18 records, out:0:5-6, out:1:5-6, out:2:5-6 and more on 6 partitions"
+        "18 records, out:0:5-6, out:1:5-6, out:2:5-6 and 6 more partitions"
     )
     assert spans("out", []) == "none"

@@ -106,10 +106,15 @@ def test_a_query_that_keeps_its_state_may_have_read_them():
 
 def test_a_partition_that_no_batch_has_yet_is_not_left_out():
     """Spark would read t[2] from 0, with its replaced records."""
-    with pytest.raises(RefusedError, match=r"the last batch has no offset for t\[2\]"):
+    with pytest.raises(RefusedError, match=r"the last batch of q has no offset for t\[2\]"):
         skip(first=True).bind_copy(Paper(begins={0: 10, 1: 10, 2: 0}))
     found = skip(first=True).bind_copy(Paper(begins={0: 10, 1: 10, 2: 20}))
     assert found["ends"] == {"t": {"0": 20, "1": 20}}, "nothing of t[2] is replaced"
+
+
+def test_a_query_without_a_committed_batch_needs_no_repair():
+    with pytest.raises(RefusedError, match="checkpoint /ck has no committed batch"):
+        skip(first=True).bind_copy(Paper(committed=()))
 
 
 def test_two_sources_at_different_offsets_are_refused():

@@ -152,7 +152,7 @@ def test_offsets_of_partitions_that_the_topic_lacks_are_told_apart(target):
     assert found.blockers == [
         "the checkpoint has offsets of 2 partitions of orders, but the topic has only partition 0. "
         "It lacks orders[1]: the topic was recreated, or this is another cluster. To reprocess the "
-        "records of this topic, use from-scratch"
+        "records of this topic, use `headgate plan from-scratch`"
     ]
     assert list(offsets(found)["orders"]) == [0]
     listed = (Listed(topic="orders", partition=4, offset=9),)
@@ -197,11 +197,16 @@ def test_files_keep_their_position_if_topics_are_chosen(target):
             (Take(name="0", of=("7",)),),
             Paper(),
             CARRY,
-            "the checkpoint has no source 7. Its sources: 0, 1, 2",
+            "the checkpoint has no source 7. Its sources: 0, 1, 2. Pass one of these with --source",
         ),
         ((Take(name="0", of=("2",)),), Paper(), CARRY, "neither Kafka nor files"),
         ((Take(name="0", of=("0", "1")),), Paper(), CARRY, "can't be merged"),
-        (TAKES, Paper(ends=(5, 5)), CARRY, "offset 7 of orders[0] is beyond the latest offset"),
+        (
+            TAKES,
+            Paper(ends=(5, 5)),
+            CARRY,
+            "the committed offset 7 of orders[0] is beyond the latest offset",
+        ),
         (
             TAKES,
             Paper(cluster=False),

@@ -78,7 +78,11 @@ def test_a_transaction_of_another_application_is_not_called_this_ones():
     ("topic", "facts", "said"),
     [
         ("orders", {"id": "0", "partitions": 1}, "topic orders was recreated since the run, so"),
-        ("orders", {"id": "1", "partitions": 3}, "had 3 partitions at the run, but now has 1, so"),
+        (
+            "orders",
+            {"id": "1", "partitions": 3},
+            "had 3 partitions before the run, but now has 1, so",
+        ),
         ("gone", {"id": "1", "partitions": 1}, "topic gone no longer exists, so"),
     ],
 )

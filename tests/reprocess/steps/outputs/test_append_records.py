@@ -3,7 +3,7 @@
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.errors import StepError
+from headgate.errors import StepError, next_step_of
 from headgate.model.cluster import Group, GroupOffset, Partition, Topic
 from headgate.reprocess.steps.outputs.append_records import AppendRecords
 
@@ -80,6 +80,9 @@ def test_a_run_whose_progress_expired_writes_nothing_twice():
     was = STEP.bind(world)
     STEP.apply(world, was)
     world.at = {}
-    with pytest.raises(StepError, match="no longer has the offsets of group headgate-append-r-1"):
+    with pytest.raises(
+        StepError, match="no longer has the offsets of group headgate-append-r-1"
+    ) as e:
         STEP.apply(world, was)
+    assert next_step_of(e.value) is None, "nothing that a second try needs comes back"
     assert len(world.published) == 1

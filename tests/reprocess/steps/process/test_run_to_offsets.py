@@ -106,7 +106,7 @@ def test_it_starts_waits_for_the_bound_and_stops():
     ]
     assert world.notes == [
         "group g has processed all records that existed at the start of the run: "
-        "t[0] has committed offset 105, end 100; t[1] has committed offset 100, end 50"
+        "t[0] at committed offset 105, end offset 100; t[1] at committed offset 100, end offset 50"
     ]
 
 
@@ -123,7 +123,7 @@ def test_records_that_are_left_do_not_count_as_read():
     world.is_up = True
     with pytest.raises(
         RunCancelledError,
-        match=r"the time limit of 1 s was reached .t\[0\] has committed offset 5, end 100",
+        match=r"the time limit of 1 s was reached .t\[0\] at committed offset 5, end offset 100",
     ):
         world.carry_out(was)
     assert world.asked == ["stop"] and not world.is_up
@@ -140,7 +140,8 @@ def test_a_pipeline_that_ends_before_the_bound_fails_the_step():
     world = World()
     world.ends_at = 30
     with pytest.raises(
-        StepError, match=r"p ended before group g reached .*t\[0\] has committed offset 35, end 100"
+        StepError,
+        match=r"p ended before group g reached .*t\[0\] at committed offset 35, end offset 100",
     ):
         world.carry_out()
 
@@ -149,7 +150,7 @@ def test_a_partition_that_no_member_reads_fails_the_step_and_stops_the_pipeline(
     """Offsets of a topic that the pipeline no longer reads stay committed for days."""
     world = World()
     world.assigned, world.stuck = (("t", 0),), 1
-    with pytest.raises(StepError, match=r"no member of group g reads .* t\[1\] has no committed"):
+    with pytest.raises(StepError, match=r"no member of group g reads .* t\[1\] with no committed"):
         world.carry_out()
     assert world.asked == ["start", "stop"] and not world.is_up
 
@@ -238,7 +239,7 @@ def test_unread_repartition_topics_fail_the_verification():
     world = Streams()
     was = world.step.bind(world)
     with pytest.raises(
-        StepError, match=rf"to the end \({REPARTITION}\[0\] has committed offset 30, end 40\)"
+        StepError, match=rf"to the end \({REPARTITION}\[0\] at committed offset 30, end offset 40\)"
     ):
         world.step.verify(world, was)
 
@@ -249,4 +250,4 @@ def test_later_records_in_repartition_topics_are_not_part_of_the_run():
     world.at[0] = 105
     world.step.verify(world, was)
     assert "also read records that arrived after" in world.notes[0]
-    assert "committed offset 30, end 40" in world.notes[0]
+    assert "committed offset 30, end offset 40" in world.notes[0]

@@ -181,6 +181,9 @@ def test_the_new_version_gets_the_batches_that_it_has_not_done():
     step.apply(world, {"copy": COPY})
     assert len(world.programs.jobs) == 1, "it had nothing left to do"
     step.verify(world, {"copy": COPY})
+    del world.logs[COPY]
+    with pytest.raises(StepError, match=r"copy .* no longer exists"):
+        step.verify(world, {"copy": COPY})
 
 
 def test_it_catches_up_until_few_batches_are_left():
@@ -415,6 +418,12 @@ def test_production_that_was_reset_is_a_conflict(logs, said):
     world = staged()
     world.logs["/d/ck"] = logs
     with pytest.raises(RefusedError, match=said):
+        check().apply(world, {})
+
+
+def test_production_without_the_record_of_the_copy_is_not_switched():
+    world = World()
+    with pytest.raises(RefusedError, match="no file with the copied batches"):
         check().apply(world, {})
 
 

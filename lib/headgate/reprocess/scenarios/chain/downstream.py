@@ -275,7 +275,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         risks=(*behind, *_state_risks(member, "rewind", "reset"), *_lost(cuts, unread)),
         blockers=(
             *_of_remote(member, found),
-            *((unknown_partitions(unknown),) if unknown else ()),
+            *((unknown_partitions(member.name, unknown),) if unknown else ()),
             *_untold(request, member, cuts, unread),
         ),
     )

@@ -42,12 +42,13 @@ class RestoreFolder(StepBase):
         if kept is None and applier.folders.tree_hash(self.place) != self.hash:
             raise RefusedError(
                 f"the backup of the old {self.thing} is missing: {self.aside} not found. Restore "
-                "that folder from your own backup, then undo the run again"
+                f"that folder from your own backup of {self.place}, then undo the run again"
             )
         if kept is not None and kept != self.hash:
             raise RefusedError(
                 f"the backup {self.aside} of the old {self.thing} was changed after the run moved "
-                "it there. Restore that folder from your own backup, then undo the run again"
+                f"it there. Restore that folder from your own backup of {self.place}, then undo "
+                "the run again"
             )
         return {self.key: beside(self.place, self.word, applier.run)}
 
@@ -115,5 +116,5 @@ def check_kept(applier: Applier, place: str, was: PriorState) -> None:
         raise StepError(
             f"the backup {was['aside']} differs from the original {place}: another process still "
             f"writes to the backup. Stop that process, restore {was['aside']} from your own "
-            f"backup, then run `headgate undo {applier.run}`"
+            f"backup of {place}, then run `headgate undo {applier.run}`"
         )

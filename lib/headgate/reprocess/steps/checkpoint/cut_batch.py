@@ -79,7 +79,7 @@ class CutCopy(StepBase):
         if last is None or last < self.batch or (self.logs is not None and last > self.batch):
             raise StalePlanError(
                 f"the last committed batch of checkpoint {self.checkpoint} is no longer "
-                f"{self.batch}: {'it has none' if last is None else f'it is {last}'}. "
+                f"{self.batch}: {'the checkpoint has none' if last is None else f'it is {last}'}. "
                 "Run `headgate plan` again"
             )
         if self.logs is not None:
@@ -104,8 +104,8 @@ class CutCopy(StepBase):
         at = end_in(log, self.topic, self.partition) if log else None
         if files is None or at is None:
             raise RefusedError(
-                f"Headgate can no longer read `offsets/{last}` of checkpoint {self.checkpoint}. "
-                "Run `headgate plan` again"
+                f"Headgate no longer finds an offset of {self.topic}[{self.partition}] in "
+                f"`offsets/{last}` of checkpoint {self.checkpoint}. Run `headgate plan` again"
             )
         text = files.files[f"offsets/{last}"].decode()
         moved = with_end(text, self.topic, self.partition, self.end)
@@ -138,10 +138,10 @@ class CutCopy(StepBase):
         how = f"{self.pipeline} continued to batch {last}, up to offset {was['from']} of {location}"
         if self.is_read(was):
             return (
-                f"{how}. The query has processed the record without an error, so the run skips "
-                "nothing"
+                f"{how}. The query has processed all records to skip without an error, so the "
+                "run skips nothing"
             )
-        return f"{how}. The run skips only the remaining records of the range"
+        return f"{how}. Of the records to skip, the run skips only those from this offset on"
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the copy does not say the end, or lacks a file of its state."""

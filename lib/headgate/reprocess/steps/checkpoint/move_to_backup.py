@@ -60,9 +60,10 @@ class MoveToBackup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes: it is there again, or the one aside is not whole."""
         if applier.folders.exists(self.folder):
+            how = "created" if was["hash"] is None else "recreated"
             raise StepError(
-                f"the {self.what} {self.folder} was recreated: another process writes to this "
-                "folder. Stop that process, move the recreated folder away, then resume the run"
+                f"the {self.what} {self.folder} was {how}: another process writes to this folder. "
+                f"Stop that process, move the {how} folder away, then resume the run"
             )
         if was["hash"] is None:
             applier.note(f"no {self.what} found at {self.folder}")

@@ -93,8 +93,6 @@ def spans(topic: str, written: tuple[Written, ...] | list[Written]) -> str:
         return "none"
     shown = [f"{topic}:{w.partition}:{w.begin}-{w.end - 1}" for w in written[:_SHOWN]]
     more = (
-        (f" and more on {plural(len(written) - _SHOWN, 'partition')}")
-        if len(written) > _SHOWN
-        else ""
+        (f" and {plural(len(written) - _SHOWN, 'more partition')}") if len(written) > _SHOWN else ""
     )
     return f"{plural(sum(w.end - w.begin for w in written), 'record')}, {', '.join(shown)}{more}"

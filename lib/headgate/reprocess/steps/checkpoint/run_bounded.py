@@ -148,7 +148,8 @@ def _show(applier: Applier, report: Mapping[str, Any]) -> None:
 def _said(found: JobResult, pipeline: str) -> str:
     took = found.facts.get("seconds")
     startup = found.facts.get("startup_seconds")
-    times = f" in {took:.0f} s" if took else ""
+    when = "in" if found.outcome is JobOutcome.DONE else "after"
+    times = f" {when} {took:.0f} s" if took else ""
     times += f", including {startup:.0f} s to start Spark" if took and startup else ""
     how = {
         JobOutcome.DONE: "has processed all records up to the end offsets of the run",

@@ -82,6 +82,11 @@ class SkipReplacedInput(CheckpointSwap):
         files = applier.checkpoints.files(self.checkpoint)
         last = files.last_commit if files else None
         log = files.offsets(last) if files and last is not None else None
+        if files is not None and last is None:
+            raise RefusedError(
+                f"checkpoint {self.checkpoint} has no committed batch. Start {self.pipeline}, wait "
+                "until a batch is committed, then run `headgate plan` again"
+            )
         if files is None or last is None or log is None:
             raise RefusedError(
                 f"the last batch of checkpoint {self.checkpoint} can't be read. Run `headgate plan "
@@ -90,7 +95,7 @@ class SkipReplacedInput(CheckpointSwap):
         if others := unreadable_sources(log):
             raise RefusedError(
                 f"{self.pipeline} has {plural(others, 'source')} other than Kafka, or with an "
-                "unknown offset format. Headgate can't change the offsets of these sources. Plan "
+                "unknown offset format. Headgate can't change offsets of such sources. Plan "
                 f"again with --choose {self.pipeline}=nothing"
             )
         if self.by_batch and max(files.logged, default=last) > last:
@@ -120,7 +125,7 @@ class SkipReplacedInput(CheckpointSwap):
         for (topic, number), part in sorted(replaced.items()):
             ends = known[topic, number]
             if part.begin < part.end and not ends:
-                raise RefusedError(unknown_partitions([(topic, number)]))
+                raise RefusedError(unknown_partitions(self.pipeline, [(topic, number)]))
             if len(set(ends)) > 1:
                 raise RefusedError(
                     f"sources of {self.pipeline} are at different offsets of {topic}[{number}]: "
@@ -155,13 +160,13 @@ class SkipReplacedInput(CheckpointSwap):
         return CheckpointSwap.undo(self, was) if self.first else ()
 
 
-def unknown_partitions(parts: Iterable[TopicPart]) -> str:
+def unknown_partitions(pipeline: str, parts: Iterable[TopicPart]) -> str:
     """Say why partitions that no batch has read yet can't be skipped."""
     names = name_list(f"{topic}[{number}]" for topic, number in parts)
     return (
-        f"the last batch has no offset for {names}, so Spark would start there at the earliest "
-        f"offset and read the old results, too. Start the pipeline, wait for a batch that includes "
-        f"{names}, then run `headgate plan` again"
+        f"the last batch of {pipeline} has no offset for {names}, so Spark would start there at "
+        f"the earliest offset and read the old results, too. Start {pipeline}, wait for a batch "
+        f"that includes {names}, then run `headgate plan` again"
     )
 
 

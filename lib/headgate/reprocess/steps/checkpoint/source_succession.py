@@ -102,7 +102,8 @@ def begin(
         if len(known) < len(olds) or not known:
             names = ", ".join(s.name for s in position.sources) or "none"
             found.blockers.append(
-                f"the checkpoint has no source {' or '.join(take.of)}. Its sources: {names}"
+                f"the checkpoint has no source {' or '.join(take.of)}. Its sources: {names}. Pass "
+                "one of these with --source NEW=OLD"
             )
             continue
         match known[0].kind:
@@ -160,8 +161,8 @@ def _files(
             )
         case TargetKind.END:
             found.blockers.append(
-                f"source {old.name} reads files, and Headgate can't skip unread files. Choose a "
-                "start other than the latest offsets"
+                f"source {old.name} reads files, and Headgate can't skip unread files. Pass "
+                "--to-current, --to-earliest or --to-datetime instead of --to-latest"
             )
         case _:
             found.beginnings.append(same)
@@ -247,7 +248,7 @@ class _Kafka:
                 f"topic has only {numbers_of(topics[name])}. It lacks "
                 f"{name_list(f'{name}[{number}]' for _, number in missing)}: the topic was "
                 "recreated, or this is another cluster. To reprocess the records of this topic, "
-                "use from-scratch"
+                "use `headgate plan from-scratch`"
             )
             for part in missing:
                 del self.at[part]

@@ -149,7 +149,7 @@ class RestoreSinkLog(StepBase):
             if applier.folders.tree_hash(log) != self.hash:
                 raise RefusedError(
                     f"the backup of the sink log of {self.target} is missing: {old} not found. "
-                    "Restore that folder from your own backup, then undo the run again"
+                    f"Restore that folder from your own backup of {log}, then undo the run again"
                 )
             return {"fresh": _aside(self.target, "after", applier.run), "files": []}
         return {

@@ -20,8 +20,8 @@ OUTPUT_STAYS = (
     "old checkpoint, so a sink that isn't idempotent can get duplicates"
 )
 OUTPUT_MOVED = (
-    "after the undo, the query writes the results since the run again. Consumers that have read "
-    "the files written since the run get duplicates"
+    "after the undo, the query reprocesses the records since the run and writes their results "
+    "again. Consumers that have read the files written since the run get duplicates"
 )
 """The same, if the undo moves the output since the run to backup."""
 

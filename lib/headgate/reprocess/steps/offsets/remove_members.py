@@ -53,7 +53,7 @@ class RemoveMembers(StepBase):
                 raise RefusedError(
                     f"{plural(len(members), 'member')} of group {self.group} rejoined after the "
                     f"removal ({names}), so the application still runs. Stop the application, then "
-                    "try again"
+                    "run `headgate plan` again"
                 )
             if wait.seconds >= REJOIN_SECONDS:
                 return

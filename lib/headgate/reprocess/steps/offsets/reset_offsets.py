@@ -326,7 +326,7 @@ def _unfit(topic: str, planned: Mapping[str, Any], now: Mapping[str, Any] | None
         )
     had = plural(planned["partitions"], "partition")
     what = (
-        f"had {had} at the run, but now has {now['partitions']}"
+        f"had {had} before the run, but now has {now['partitions']}"
         if now["id"] == planned["id"]
         else "was recreated since the run"
     )

@@ -150,8 +150,8 @@ def check_writers(inspector: Inspector, writers: Iterable[str]) -> None:
             prove_stopped(inspector, name, group=group, checkpoint=checkpoint)
         except RefusedError as error:
             raise RefusedError(
-                f"{error}. The next step skips the old results of {name}, and would also skip new "
-                "results"
+                f"{error}. The next step skips the old results of {name}. If {name} still writes, "
+                "the step would skip its new results, too"
             ) from None
 
 

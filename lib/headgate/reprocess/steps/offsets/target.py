@@ -226,7 +226,7 @@ class _Finder:
     def _to(self, offset: int) -> None:
         self.found.to[self.part] = offset
 
-    def exact(self, offset: int | None) -> None:
+    def exact(self, offset: int | None, *, is_committed: bool = False) -> None:
         if offset is None:
             return
         if self.begin <= offset <= self.end:
@@ -240,7 +240,13 @@ class _Finder:
             if self.begin < self.end
             else f"the partition has no records, so the only valid offset is {self.end}"
         )
-        self.found.blockers.append(f"offset {offset} of {_name(self.part)} is {location}: {valid}")
+        what, advice = "offset", ""
+        if is_committed:
+            what = "the committed offset"
+            advice = ". Choose an offset or a time with `headgate plan from-point`"
+        self.found.blockers.append(
+            f"{what} {offset} of {_name(self.part)} is {location}: {valid}{advice}"
+        )
 
     def _time(self, target: Target, first: int | None) -> None:
         if first is not None:
@@ -264,7 +270,7 @@ class _Finder:
         if self.committed is None:
             self._none()
         else:
-            self.exact(self.committed)
+            self.exact(self.committed, is_committed=True)
 
     def _none(self) -> None:
         self.found.risks.append(

@@ -110,8 +110,10 @@ class AppendRecords(StepBase):
             if applier.folders.read_record(was["begun"]) is not None:
                 raise StepError(
                     f"Kafka no longer has the offsets of group {publisher(run)}, so "
-                    f"Headgate doesn't know which results are already in topic {self.topic}. To "
-                    f"find the missing results, compare this topic with topic {staged_topic(run)}"
+                    f"Headgate doesn't know which results are already in topic {self.topic}. "
+                    f"Compare this topic with topic {staged_topic(run)}, and write the missing "
+                    f"results yourself. Then run `headgate undo {run}`, which deletes topic "
+                    f"{staged_topic(run)}"
                 )
             parts = _ends(applier, run)
             first = (GroupOffset(topic=staged_topic(run), partition=p, offset=0) for p in parts)

@@ -67,9 +67,9 @@ class RunToOffsets(StepBase):
     def describe(self) -> str:
         limit = f" (time limit {self.time_limit} s)" if self.time_limit else ""
         return (
-            f"run {self.pipeline} until group {self.group} has committed the latest offsets of "
-            f"{', '.join(sorted(self.topics))} at the start of this step: start with "
-            f"`{self.start}`, stop with `{self.stop}`{limit}"
+            f"note the latest offsets of {', '.join(sorted(self.topics))}, and run {self.pipeline} "
+            f"until group {self.group} has committed them: start with `{self.start}`, stop with "
+            f"`{self.stop}`{limit}"
         )
 
     @property
@@ -169,8 +169,8 @@ class RunToOffsets(StepBase):
         run = _Wait(self, applier, _bounds(was))
         if not run.is_there():
             raise StepError(
-                f"group {self.group} has not reached the latest offsets from the start of the "
-                f"run ({run.said()}). Resume the run"
+                f"group {self.group} has not reached the offsets that were the latest when the "
+                f"run started ({run.said()}). Resume the run"
             )
         undrained = self._undrained(applier)
         if undrained and not run.is_past():
@@ -182,7 +182,7 @@ class RunToOffsets(StepBase):
             applier.note(
                 f"group {self.group} also read records that arrived after the start of the run. "
                 f"{self.pipeline} stopped before the group had read its repartition topics to the "
-                f"end ({undrained}). It reads the remaining records on its next start"
+                f"end ({undrained}). The group reads the remaining records on the next start"
             )
         at = run.said()
         applier.note(
@@ -331,8 +331,8 @@ class _Wait:
     def _shown(self, part: Part) -> str:
         """Return the committed offset of a partition and the offset at which the run ends."""
         at, end = self._at.get(part), self._bounds[part]
-        reached = "no committed offset" if at is None else f"committed offset {at}"
-        return f"{part[0]}[{part[1]}] has {reached}, end {end}"
+        reached = "with no committed offset" if at is None else f"at committed offset {at}"
+        return f"{part[0]}[{part[1]}] {reached}, end offset {end}"
 
 
 def _ends(topics: Mapping[str, Topic]) -> dict[Part, int]:

@@ -51,7 +51,9 @@ class AddPartitions(StepBase):
         left = self._left(inspector) if again else self.topics
         check_topics(inspector, {name: self.topics[name] for name in left})
         if why := inspector.kafka.unraisable(dict.fromkeys(left, self.to)):
-            raise RefusedError("; ".join(why.values()))
+            raise RefusedError(
+                f"{'; '.join(why.values())}. Correct the cause, then run `headgate plan` again"
+            )
 
     def bind(self, applier: Applier) -> PriorState:
         """Remember how many there are; `check` has compared it with the plan."""

@@ -83,7 +83,12 @@ class CheckProduction(StepBase):
         """Refuse where the batch at which the copy began is no longer the same one."""
         staged = read_record(applier, STAGED)
         batches = applier.checkpoints.batches(self.checkpoint)
-        if staged is None or not batches:
+        if staged is None:
+            raise RefusedError(
+                "the run's folder has no file with the copied batches, so Headgate can't check "
+                f"{self.pipeline}. {_AGAIN}"
+            )
+        if not batches:
             raise RefusedError(
                 f"conflict: checkpoint {self.checkpoint} no longer has the copied batches. {_AGAIN}"
             )

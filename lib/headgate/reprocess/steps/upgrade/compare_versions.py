@@ -119,8 +119,8 @@ class CompareVersions(StepBase):
             )
         if not found.equal:
             order = (
-                " Equal applications can differ, too: each reads the partitions in its own order, "
-                "so that sums or last values have other intermediate results."
+                " Two equal applications can differ, too: each reads the partitions in its own "
+                "order, so sums or last values can differ in between."
             )
             raise RefusedError(
                 f"the results differ: {said}. See {file}.{order if self.drains else ''} Correct "

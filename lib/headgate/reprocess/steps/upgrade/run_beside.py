@@ -254,8 +254,8 @@ class RunBeside(StepBase):
         if self.goal == CATCH_UP:
             return
         goal = read_record(applier, self._record)
-        found = applier.checkpoints.read(was["copy"])
-        if goal is None or found is None or found.last_offset_batch != found.last_commit_batch:
+        found = self._copy(applier, was)
+        if goal is None or found.last_offset_batch != found.last_commit_batch:
             raise StepError(f"the copy {was['copy']} has an uncommitted batch. Resume the run")
         now = batch_facts(applier.checkpoints.batches(was["copy"]))
         if any(now[name] != goal[name] for name in ("batch", "end")):
