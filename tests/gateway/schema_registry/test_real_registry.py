@@ -137,7 +137,8 @@ def test_a_comparison_asks_what_the_topic_holds(
     assert finding["accepted"]["reason"] == "all read"
     assert finding["question"] == (
         "Has the query already processed all records of topic people that don't fit the new "
-        "version's schema? Or has Kafka deleted them? Compared with: version 1 of people-value."
+        "version's schema (compared with version 1 of people-value)? Or has Kafka deleted "
+        "these records?"
     )
     assert "mail is written as string and read as double" in finding["why"]
     code, said = run(capsys, "diff", "--before", "second", "--after", "first")

@@ -137,6 +137,8 @@ def test_one_query_to_the_optimizer_needs_no_rows():
     assert not can_lower(Report(findings=(FINDING,)), verdict, VERSION, VERSION)
     found = with_twin(Report(findings=(FINDING,)), verdict, VERSION, VERSION)
     assert found.report.outcome is Outcome.RESUMES
+    (why,) = (f.why for f in found.report.findings)
+    assert "Without this comparison of plans, the rule reported: " in why, "nothing ran"
     of_setting = replace(FINDING, rule="CFG007")
     found = with_twin(Report(findings=(of_setting,)), verdict, VERSION, VERSION)
     assert found.report.outcome is Outcome.SILENTLY_WRONG

@@ -31,6 +31,7 @@ CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
 PROTOCOL = {"group.protocol": "streams"}
 EOS = {"processing.guarantee": "exactly_once_v2"}
 ALL = {"topology.optimization": "all"}
+OTHER_ID = {"application.id": "other"}
 
 SETTINGS = [
     # topology, before, after, outcome, rule, error class
@@ -60,6 +61,7 @@ SETTINGS = [
     (COUNT, {}, {"main.consumer.auto.offset.reset": "latest"}, U, "KST078", None),
     (COUNT, {}, {"auto.offset.reset": "earliest"}, U, "KST000", None),
     (COUNT, {}, {"application.id": "other"}, W, "KST070", None),
+    (COUNT, {}, OTHER_ID | {"auto.offset.reset": "none"}, X, "KST070", STREAMS_EXCEPTION),
     (COUNT, {}, PROTOCOL, R, "KST061", None),
     (COUNT, PROTOCOL, {}, R, "KST061", None),
     (COUNT, PROTOCOL, PROTOCOL | {"group.instance.id": "one"}, X, "KST063", CONFIG_EXCEPTION),
@@ -75,6 +77,22 @@ def test_settings(which, before, after, outcome, rule, error, tmp_path):
     assert report.outcome is outcome, told
     assert told[rule].outcome is outcome
     assert told[rule].error_class == error
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("earliest", "writes all results a second time."),
+        ("latest", "Kafka Streams skips unread records."),
+        ("none", "fails, because it has no offset to start at."),
+        ("by_duration:PT1H", "some results a second time, or skips unread records."),
+    ],
+)
+def test_a_new_id_says_what_the_reset_policy_does(policy, said, tmp_path):
+    config = {"auto.offset.reset": policy}
+    report = upgrade(tmp_path, COUNT[0], sides=(COUNT[1],) * 2, config=(config, config | OTHER_ID))
+    (why,) = (f.why for f in report.findings if f.rule == "KST070")
+    assert f"With auto.offset.reset={policy.lower()}, Kafka Streams" in why and said in why
 
 
 def test_the_question_asks_for_what_the_application_has(tmp_path):

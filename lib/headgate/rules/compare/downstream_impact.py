@@ -167,7 +167,7 @@ _LET_THE_OLD = (
 )
 _HAS_THE_QUERY = (
     "Has the query already processed all records of topic {topic} that don't fit the new version's "
-    "schema? Or has Kafka deleted them? Compared with: {versions}."
+    "schema (compared with {versions})? Or has Kafka deleted these records?"
 )
 
 

@@ -45,5 +45,6 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
     elif not are_current(c.before):
         yield (
             "The old version's offsets are from the time of its capture. Headgate did not compare "
-            "them with the offsets in Kafka."
+            "them with the offsets in Kafka. To check this, add the checkpoint to the old "
+            "version's evidence, and compare again."
         )

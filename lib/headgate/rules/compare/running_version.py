@@ -136,7 +136,7 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
             "these operators"
         )
     yield from (
-        f"the topic or path of source {s.name or s.position} is unknown"
+        f"the topic or path of source {s.name or s.position} of the running version is unknown"
         for s in running.sources or ()
         if not is_located(s)
     )

@@ -272,7 +272,7 @@ def _written(value: object, kind: str = "record") -> str:
 
 def _would_have(example: Counterexample) -> str:
     if example.after is None:
-        return "has no row for this key"
+        return "has no row for this key" if example.key else "has no row"
     same = example.columns[0] == example.columns[1] or not example.columns[1]
     return f"stores {example.after!r}" + ("" if same else f" in column {example.columns[1]}")
 

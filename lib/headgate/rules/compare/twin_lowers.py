@@ -126,13 +126,14 @@ def lower(
     """Return the report with refuted findings as RESUMES, which keep what the rule says."""
     seeds = (verdict.seed, again.seed)
     said = (_EQUAL if verdict.is_exact and again.is_exact else _ALIKE).format(*seeds)
+    without = "Without the twin runs"
     if is_one_query(verdict):
-        said = _ONE_QUERY
+        said, without = _ONE_QUERY, "Without this comparison of plans"
     findings, lowered = [], []
     for finding in report.findings:
         if all(_refutes(finding, v, versions) for v in (verdict, again)):
             lowered.append(Lowered(finding.rule, finding.outcome, seeds))
-            why = f"{said} Without the twin runs, the rule reported: {finding.why}"
+            why = f"{said} {without}, the rule reported: {finding.why}"
             finding = replace(_as_resumes(finding, why), state_effect=StateEffect.EXACT)
         findings.append(finding)
     return _sorted(report, findings), tuple(lowered)

@@ -116,7 +116,8 @@ def _differs(c: StreamsComparison, key: str) -> bool:
 
 _WATCH_CONSUMER_LAG = "Watch consumer lag and memory after the start."
 _LOOK_FOR_SKIPPED_RECORDS = (
-    "Look in the old version's log for skipped records. Correct the code or the producer first."
+    "Before the upgrade, look in the old version's log for skipped records, and correct the code "
+    "or the producer."
 )
 
 

@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from headgate.model.kafka_streams import StreamsApplication, StreamsStore
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult
-from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.rule import (
+    STATE_EXCEPTION,
+    STREAMS_EXCEPTION,
+    StreamsComparison,
+    streams_rule,
+)
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair
 from headgate.rules.kafka_streams.invalid_config import GUARANTEES
 from headgate.rules.kafka_streams.store_keys import kept
@@ -36,23 +41,39 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
 
     With a new id the state is empty, and auto.offset.reset decides where reading starts. With
     earliest, Kafka Streams writes all results a second time. With latest, Kafka Streams skips
-    unread records.
+    unread records. With none, Kafka Streams fails to start.
     """
     old, new = c.old.application_id, c.new.application_id
     if old and new and old != new:
+        policy = reset_policy(c.new)
+        fails = policy == "none"
         yield RuleResult(
-            outcome=Outcome.SILENTLY_WRONG,
+            outcome=Outcome.REFUSES if fails else Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.ORPHANED,
             location=Location(),
             before=old,
             after=new,
-            because=f"The application id changes from {old} to {new}. With auto.offset.reset="
-            f"{reset_policy(c.new)}, "
-            + ("Kafka Streams skips unread records." if reset_policy(c.new) == "latest"
-               else "Kafka Streams writes all results a second time."),
+            because=f"The application id changes from {old} to {new}. With "
+            f"auto.offset.reset={policy}, {_under_new_id(policy)}.",
+            error_class=STREAMS_EXCEPTION if fails else None,
             remedy=_KEEP_THE_APPLICATION,
             scenario="from-scratch",
-        )  # fmt: skip
+        )
+
+
+def _under_new_id(policy: str) -> str:
+    """Return what Kafka Streams does without committed offsets."""
+    match policy:
+        case "latest":
+            return "Kafka Streams skips unread records"
+        case "none":
+            return "Kafka Streams fails, because it has no offset to start at"
+        case "earliest":
+            return "Kafka Streams writes all results a second time"
+    return (
+        "Kafka Streams starts at records of that time: it writes some results a second time, or "
+        "skips unread records"
+    )
 
 
 def reset_policy(app: StreamsApplication) -> str:

@@ -21,7 +21,7 @@ _NAME_IT = (
 )
 _KEEP_THE_ORDER = (
     "The code can't set the name {old}. Keep the number of operators that the code declares before "
-    f"this one, so that the generated name stays the same. {_REPLAY}"
+    f"the store's operator, so that the generated name stays the same. {_REPLAY}"
 )
 _EMPTY_THE_BUFFER = (
     "The code can't set the name {old}. First send records with later timestamps, until stream "

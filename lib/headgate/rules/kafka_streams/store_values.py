@@ -47,7 +47,7 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=found.before,
                 after=found.after,
-                because=f"Before the store {now.name}, {found.what} changed.",
+                because=f"{found.what} before the store {now.name} changed.",
                 question=_DO_THEY_DROP.format(now=now.name) if found.of_table else None,
                 remedy=_IF_OLD_RECORDS,
             )
@@ -75,7 +75,7 @@ def _changed(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> _Cha
         of_table = any(
             len(words[i][0]) != len(words[i][1]) and _changes_table(c, *pairs[i]) for i in others
         )
-        return _Changed("the operators", before, after, of_table)
+        return _Changed("The operators", before, after, of_table)
     rewired = [(b, a) for b, a in pairs if c.flow_before.steps[b] != c.flow_after.steps[a]]
     if not rewired:
         return None
@@ -85,7 +85,7 @@ def _changed(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> _Cha
     )
     # The links are equal if only their order along the way differs.
     gone, come = (olds - news, news - olds) if olds != news else (olds, news)
-    return _Changed("the connections between operators", sorted(gone), sorted(come))
+    return _Changed("The connections between operators", sorted(gone), sorted(come))
 
 
 def _fillers(
