@@ -333,7 +333,9 @@ def test_a_time_that_retention_has_passed_in_some_inputs_is_refused_until_it_is_
     (reason,) = found.blockers
     # A log that begins at 0 has lost nothing: only orders[0] was cut off; in orders[1] the time is.
     assert "no record of orders[0] is older than 2026-11-21T12:00" in reason
-    assert reason.endswith("or accept the remaining records with --past-retention")
+    assert reason.endswith(
+        "pass --past-retention to `headgate plan from-point` or `headgate reset`"
+    )
     accepted = plan(PaperInspector(first=first), to_datetime=NOON, past_retention=True)
     assert accepted.blockers == () and accepted.can_apply
     assert moves(accepted)["orders", 0] == (7, 2)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.errors import ScenarioError
+from headgate.errors import ScenarioError, StepError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.schedules import Missed, Schedule, StoredSchedule
@@ -182,6 +182,9 @@ def test_applied_once_verified_and_undone():
     back.apply(world, {})
     back.verify(world, {})
     assert world.kept is None
+    world.kept = stored(Schedule(pipeline="p", every=60))
+    with pytest.raises(StepError, match="p still has a schedule: another run set it"):
+        back.verify(world, {})
 
 
 def test_an_undo_restores_the_schedule_of_before():

@@ -54,6 +54,8 @@ def test_a_partition_without_records_has_one_valid_offset():
 
 def test_only_the_first_of_many_reasons_are_named_and_each_once():
     assert stale_reasons(["a", "a", "b."]) == "a; b. Run `headgate plan` again"
+    other = "a. Use `headgate plan from-scratch`"
+    assert stale_reasons([other]) == other, "one command"
     assert stale_reasons(list("abcdefg")).startswith("a; b; c; d; e; and 2 more. Run")
 
 

@@ -101,7 +101,9 @@ def stale_reasons(blockers: Iterable[str]) -> str:
     """Return as one text why a planned target can't be reached any more: the first reasons."""
     found = list(dict.fromkeys(text.rstrip(".") for text in blockers))
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f"{'; '.join(found[:_SHOWN])}{more}. Run `headgate plan` again"
+    said = f"{'; '.join(found[:_SHOWN])}{more}"
+    # A reason may name the scenario that gets over it.
+    return said if "`headgate plan " in said else f"{said}. Run `headgate plan` again"
 
 
 def find(
@@ -190,7 +192,8 @@ def say_cut(found: Found, target: Target) -> None:
         found.risks.append(said)
     else:
         found.blockers.append(
-            f"{said}. Choose a later time, or accept the remaining records with --past-retention"
+            f"{said}. Choose a later time. Or accept the remaining records: pass --past-retention "
+            "to `headgate plan from-point` or `headgate reset`"
         )
 
 

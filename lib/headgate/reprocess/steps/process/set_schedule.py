@@ -104,9 +104,14 @@ class RestoreSchedule(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where another one is there."""
         if not self.is_applied(applier, was):
+            what = (
+                f"{self.pipeline} still has a schedule: another run set it"
+                if self.before is None
+                else f"the earlier schedule of {self.pipeline} isn't restored: another run "
+                "replaced it"
+            )
             raise StepError(
-                f"the earlier schedule of {self.pipeline} isn't restored: another run replaced "
-                f"it. To see the current schedule, run `headgate schedules {self.pipeline}`"
+                f"{what}. To see the current schedule, run `headgate schedules {self.pipeline}`"
             )
 
 
