@@ -22,7 +22,7 @@ from headgate.gateway.process.connections import strange
 from headgate.model.kafka_streams_rehearsal import StoreFate, StoreRows, StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome
 from headgate.rules.compare.engine_agreement import Agreement, judge_streams
-from headgate.rules.core.report import Report
+from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.usecases.rehearsal.given_records import given_records
 from headgate.usecases.rehearsal.one_version import Side, shown
 from headgate.usecases.rehearsal.properties_file import read_settings
@@ -240,6 +240,12 @@ def test_a_lost_store_is_said_in_words_and_weakens_what_both_agree_on():
     judged = judge_streams(Report(), LOST)
     assert judged.agreement is Agreement.OPEN
     assert "no longer reads these state stores: counts." in judged.why
+    question = Finding(rule="X", outcome=Outcome.UNKNOWN, why="", source="", question="?")
+    judged = judge_streams(Report(findings=(question,)), LOST)
+    assert judged.why.endswith(
+        "the new version started and read its input to the end. "
+        "It no longer reads these state stores: counts."
+    ), "Kafka Streams has no batches"
 
 
 def test_the_json_begins_as_the_contract_says():

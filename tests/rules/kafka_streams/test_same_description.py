@@ -283,6 +283,7 @@ def grouped(inspector: Cluster, **groups: Group) -> Cluster:
     ("config", "inspector", "outcome", "rule"),
     [
         (({}, EOS), grouped(cluster({})), W, "KST100"),
+        (({}, {"auto.offset.reset": "none"}), grouped(cluster({})), X, "KST100"),
         (({}, EOS), cluster({}, missing=(CHANGELOG,)), W, "KST101"),
         (({}, {}), cluster({}, missing=(CHANGELOG,)), U, "KST101"),
         (({}, EOS), grouped(cluster({}), **{ID: Group(id=ID, members=())}), R, "KST072"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -32,13 +32,16 @@ class Judged:
     why: str
 
 
-def judge(report: Report, engine: EngineVerdict) -> Judged:
-    """Say whether what the rules expect is what the engine did; one batch proves no more."""
+def judge(report: Report, engine: EngineVerdict, *, succeeded: str = "completed a batch") -> Judged:
+    """Say whether what the rules expect is what the engine did; one batch proves no more.
+
+    `succeeded` says what an engine did that didn't fail.
+    """
     ours, refuses = report.outcome, engine.outcome is EngineOutcome.REFUSES
     if engine.outcome is EngineOutcome.UNKNOWN:
         return Judged(Agreement.OPEN, "The rehearsal has no result.")
     if ours is Outcome.UNKNOWN:
-        did = f"failed to start with {_error(engine)}" if refuses else "completed a batch"
+        did = f"failed to start with {_error(engine)}" if refuses else succeeded
         return Judged(
             Agreement.OPEN,
             (f"The rules can't decide (outcome Unknown). In the rehearsal, the new version {did}."),
@@ -50,7 +53,7 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
             Agreement.DISAGREE,
             (
                 "The rules expect that the new version fails to start. In the rehearsal, the new "
-                "version completed a batch."
+                f"version {succeeded}."
             ),
         )
     if ours is Outcome.SILENTLY_WRONG:
@@ -166,7 +169,7 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
     plain = EngineVerdict(
         outcome=engine.outcome, error_class=engine.error_class, output=engine.output
     )
-    found = judge(report, plain)
+    found = judge(report, plain, succeeded="started and read its input to the end")
     if engine.outcome is not EngineOutcome.RESUMES or not engine.lost:
         return found
     names = ", ".join(s.store for s in engine.lost)
@@ -184,4 +187,6 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
             f"version runs, but no longer reads these state stores: {names}."
         )
         return Judged(Agreement.OPEN, why)
+    if report.outcome is Outcome.UNKNOWN:
+        return replace(found, why=f"{found.why} It no longer reads these state stores: {names}.")
     return found

@@ -28,23 +28,27 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     The group was deleted, or its offsets expired while all instances were stopped.
     auto.offset.reset decides where reading starts. With earliest, Kafka Streams reprocesses all
     records, so the state counts them twice. With latest, Kafka Streams skips all unread records.
+    With none, Kafka Streams fails to start.
     """
     if c.cluster is None or c.group is not None or c.old.application_id != c.new.application_id:
         return
     left = [(p, s) for p, s, _ in kept(c) if s.changelog in c.cluster.topics]
     if left:
         pair, store = left[0]
+        policy = reset_policy(c.new)
+        fails = policy == "none"
         yield RuleResult(
-            outcome=Outcome.SILENTLY_WRONG,
-            state_effect=StateEffect.MIXED,
+            outcome=Outcome.REFUSES if fails else Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.NONE if fails else StateEffect.MIXED,
             location=pair.location,
             before=c.old.application_id,
             after=None,
             because=(
                 f"The group {c.old.application_id} doesn't exist on the cluster, but the changelog "
                 f"{store.changelog} does. The new version has no committed offsets, so "
-                f"auto.offset.reset={reset_policy(c.new)} applies."
+                f"auto.offset.reset={policy} applies."
             ),
+            error_class=STREAMS_EXCEPTION if fails else None,
             remedy=_RESTORE_THE_GROUPS,
             scenario="from-scratch",
         )
