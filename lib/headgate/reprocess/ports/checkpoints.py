@@ -61,6 +61,11 @@ class Proof:
         """Why it did not resume: error class and message, as far as there are any."""
         return ": ".join(filter(None, (self.error_class, self.message))) or "Spark gave no reason"
 
+    @property
+    def at_fault(self) -> str:
+        """What to correct: the query, if Spark refused it; else the cause may be elsewhere."""
+        return "query" if self.outcome == "refuses" else "cause"
+
 
 class CheckpointInspector(Protocol):
     """What a plan may ask of them; no answer is cached."""

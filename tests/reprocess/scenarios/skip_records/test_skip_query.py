@@ -286,7 +286,7 @@ def test_what_a_healthy_query_left_of_the_range_is_stepped_over(stuck, end):
     here.store.runs.claim("slot-0")
     here.store.runs.finish(run, RunState.DONE)
     (said,) = run_detail(here.store, run).stands
-    assert f"up to offset {end} of t[0]. The run skips only the remaining" in said
+    assert f"up to offset {end} of t[0]. Of the records to skip, the run skips" in said
 
 
 TOLD = [

@@ -71,6 +71,16 @@ def test_a_rehearsal_without_records_says_what_it_verified(rows, said):
     assert said in here.notes[-1]
 
 
+def test_a_query_that_is_only_slow_needs_no_correction():
+    slow = Proof(outcome="unknown", message="the batch did not end within the timeout")
+    here = World()
+    here.rehearse = lambda _location, _entry_point: slow
+    step = RehearseNewCheckpoint(pipeline="q", place="/new", entry_point="m:f", made=True)
+    with pytest.raises(RefusedError, match=r"timeout\. Correct the cause, then run"):
+        step.apply(here, {})
+    assert Proof(outcome="refuses", error_class="X").at_fault == "query"
+
+
 def test_a_rehearsal_that_fails_without_a_word_has_a_reason():
     assert Proof(outcome="unknown").why == "Spark gave no reason"
     assert Proof(outcome="refuses", error_class="X", message="no").why == "X: no"

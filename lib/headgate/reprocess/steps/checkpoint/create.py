@@ -149,7 +149,8 @@ class RehearseNewCheckpoint(StepBase):
         if proof.outcome != "resumes":
             raise RefusedError(
                 f"the rehearsal of {self.entry_point} on a copy of the new checkpoint failed: "
-                f"{proof.why.rstrip('.')}. Correct the query, then run `headgate plan` again"
+                f"{proof.why.rstrip('.')}. Correct the {proof.at_fault}, then run `headgate plan` "
+                "again"
             )
         read = f"the query read {plural(proof.rows_in, 'row')}" if proof.rows_in else START_ONLY
         applier.note(f"Spark started the query on the copy: {read}")

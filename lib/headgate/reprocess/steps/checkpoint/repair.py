@@ -137,7 +137,8 @@ class VerifyRepair(StepBase):
         word = "does not start" if proof.outcome == "refuses" else "did not complete its batch"
         raise RefusedError(
             f"the repair is not verified: {self.entry_point} {word} on the repaired copy: "
-            f"{proof.why.rstrip('.')}. Correct the query, then run `headgate plan repair` again"
+            f"{proof.why.rstrip('.')}. Correct the {proof.at_fault}, then run `headgate plan "
+            "repair` again"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
