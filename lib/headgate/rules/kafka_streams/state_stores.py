@@ -401,8 +401,8 @@ def _half_a_table(now: StreamsStore, topic: str) -> RuleResult:
         before=None,
         after=now.name,
         because=(
-            f"The old version reads {topic} as a stream. The new table {now.name} starts at the "
-            "committed offsets and never gets the earlier rows."
+            f"The old version already reads the topic {topic}. So the new table {now.name} starts "
+            "at the committed offsets and never gets the earlier rows."
         ),
         remedy=_SET_TOPOLOGY_OPTIMIZATION.format(topic=topic),
         scenario="from-scratch",

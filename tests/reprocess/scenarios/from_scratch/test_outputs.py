@@ -74,9 +74,7 @@ def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_si
 
     produce(bills, ["new-1", "new-2"])
     made = undo(here, run, plan)
-    assert (
-        f"the undo deletes up to 2 records of {bills} that were written after the run" in made.risks
-    )
+    assert f"the undo deletes up to 2 records of {bills} written after the run" in made.risks
     assert [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)] == before
     assert here.applier().kafka.topics([bills])[bills].records == 10
     assert committed(here.applier(), group) == at

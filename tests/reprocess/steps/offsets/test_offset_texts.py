@@ -66,6 +66,25 @@ def test_a_commit_at_the_same_offset_is_not_called_another_offset():
         step.verify(World(), {})
 
 
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        (("5",), "restore the offsets of group g on 1 partition of orders"),
+        ((None,), "delete the offsets of group g on 1 partition of orders: the group had none"),
+        ((5, None), "1 of these partitions had no offset before the run, so Headgate deletes its"),
+        ((5, None, None), "2 of these partitions had no offset before the run"),
+    ],
+)
+def test_a_partition_without_an_earlier_offset_is_not_restored(to, said):
+    commits = [None if at is None else Commit(offset=int(at)) for at in to]
+    moves = tuple(
+        Move(topic="orders", partition=n, was=Commit(offset=7), to=at)
+        for n, at in enumerate(commits)
+    )
+    step = RestoreOffsets(group="g", group_type="classic", topics={"orders": {}}, moves=moves)
+    assert said in step.describe()
+
+
 def test_a_transaction_of_another_application_is_not_called_this_ones():
     step = AwaitTransactions(application="app", topics={"orders": {"partitions": 1}})
     with pytest.raises(RefusedError) as raised:

@@ -243,9 +243,7 @@ def test_an_emptied_topic_is_refilled_in_place_of_what_was_written_since(
     assert read(name) == {0: [], 1: []}
     write(name, odd(1))
     made = undo(kafka_lab, run, plan)
-    assert (
-        f"the undo deletes up to 6 records of {name} that were written after the run" in made.risks
-    )
+    assert f"the undo deletes up to 6 records of {name} written after the run" in made.risks
     assert read(name) == before and kafka_lab.applier().kafka.shapes([name]) == shape
 
 

@@ -199,6 +199,12 @@ class RestoreOffsets(StepBase):
     def describe(self) -> str:
         names = ", ".join(sorted(self.topics))
         gone = sum(m.to is None for m in self.moves)
+        where = f"{plural(len(self.moves), 'partition')} of {names}"
+        if gone and gone == len(self.moves):
+            return (
+                f"delete the offsets of group {self.group} on {where}: the group had none there "
+                "before the run"
+            )
         absent = (
             ""
             if not gone
@@ -208,10 +214,7 @@ class RestoreOffsets(StepBase):
             else f". {gone} of these partitions had no offset before the run, so Headgate deletes "
             "their offsets"
         )
-        return (
-            f"restore the offsets of group {self.group} on {plural(len(self.moves), 'partition')} "
-            f"of {names}{absent}"
-        )
+        return f"restore the offsets of group {self.group} on {where}{absent}"
 
     def details(self) -> dict[str, Any]:
         """Return everything the step holds; each partition with topic, partition, from, to."""

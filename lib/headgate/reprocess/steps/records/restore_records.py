@@ -64,7 +64,7 @@ class RestoreRecords(StepBase):
         ]
         held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [
-            f"the undo deletes {as_records(count)} of {name} that were written after the run"
+            f"the undo deletes {as_records(count)} of {name} written after the run"
             for name, count in sorted(held.items())
         ]
         for name, readers in sorted(inspector.kafka.topic_readers(backup).items()):
