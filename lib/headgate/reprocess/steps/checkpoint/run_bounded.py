@@ -26,7 +26,7 @@ SHOWN_PARTITIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBounded(StepBase):
-    """Call the entry point in a separate process, with the query's own sink and real checkpoint.
+    """Run the entry point up to the end offsets of the run, with the query's sink and checkpoint.
 
     The end offsets are found once and kept in a file of the run, so that a program that is started
     again ends at the same ones. `rate` is in records per second, `time_limit` in seconds.

@@ -201,7 +201,7 @@ class StageRows(Processing):
         """The rows were counted."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Drop the tables of the run, and the checkpoint of a stream."""
+        """Drop the tables of the run; if it ran as a stream, delete its checkpoint."""
         change = self.target.change(was["run"])
         folders = filter(None, (was.get("stream"),))
         return (_drop(change, *change.own), *(DeleteResults(folder=f) for f in folders))
