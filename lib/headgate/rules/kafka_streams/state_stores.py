@@ -33,8 +33,8 @@ _CAN_NOT_KEEP = (
     "{old}."
 )
 _NAME_BOTH = (
-    "In the new version, the name {old} must belong to the same store as in the running version, "
-    "even if the name is generated. {how} Give another name to the store that now has this name. "
+    "Give another name to the store that now has the name {old}. Then give the name {old} to the "
+    "store that has it in the running version, even if it is a generated name. {how} "
     f"{_REPLAY}"
 )
 _NAME_THE_OTHER = (

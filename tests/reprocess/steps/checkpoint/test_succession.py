@@ -133,7 +133,10 @@ def test_no_record_since_is_asked_about_and_then_left_or_at_the_end():
     asked = begin(TAKES, POSITION, Target(place=TargetKind.TIME, at=50), inspector)
     assert any("orders[1] has no record at or after" in one for one in asked.blockers)
     left = Target(place=TargetKind.TIME, at=50, silent=Silent.LEAVE)
-    assert offsets(begin(TAKES, POSITION, left, inspector))["orders"] == {0: 4, 1: 3}
+    found = begin(TAKES, POSITION, left, inspector)
+    assert offsets(found)["orders"] == {0: 4, 1: 3}
+    said = [one for one in found.risks if "orders[2] has no committed offset" in one]
+    assert said[0].endswith("Spark reads the partition from the earliest offset"), found.risks
     end = Target(place=TargetKind.TIME, at=50, silent=Silent.END)
     assert offsets(begin(TAKES, POSITION, end, inspector))["orders"] == {0: 4, 1: 10, 2: 10}
 

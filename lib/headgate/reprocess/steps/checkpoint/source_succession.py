@@ -15,6 +15,7 @@ from headgate.reprocess.ports.source_offsets import (
     SourcePosition,
 )
 from headgate.reprocess.steps.offsets.target import (
+    OF_QUERY,
     Found,
     Target,
     TargetKind,
@@ -231,7 +232,7 @@ class _Kafka:
         staying = [part for part in self.at if part not in set(moving)]
         to: dict[TopicPart, int] = {}
         for target, parts in ((self.target, moving), (CARRY, staying)):
-            found = find(target, inspector, topics, parts, self.at, are_all=False)
+            found = find(target, inspector, topics, parts, self.at, are_all=False, unset=OF_QUERY)
             self.found.cut.extend(found.cut)
             self.found.within.extend(found.within)
             self.found.blockers.extend(found.blockers)

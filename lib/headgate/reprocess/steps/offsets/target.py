@@ -106,6 +106,11 @@ def stale_reasons(blockers: Iterable[str]) -> str:
     return said if "`headgate plan " in said else f"{said}. Run `headgate plan` again"
 
 
+OF_CONSUMER = "when the consumer starts, it applies auto.offset.reset"
+OF_QUERY = "when the query starts, Spark reads the partition from the earliest offset"
+"""What becomes of a partition without an offset."""
+
+
 def find(
     target: Target,
     inspector: Inspector,
@@ -114,10 +119,12 @@ def find(
     committed: Mapping[TopicPart, int],
     *,
     are_all: bool = True,
+    unset: str = OF_CONSUMER,
 ) -> Found:
     """Return where the partitions go, as the world is now; UnreachableError where it is silent.
 
     `are_all` says that these are all that move; else who calls sees to those that are `cut`.
+    `unset` says what becomes of a partition that has no offset and gets none.
 
     A target outside of a partition's log is refused: Kafka would accept it, and the consumer
     would follow its `auto.offset.reset` at the next start. Only a shift ends at the log's ends.
@@ -142,7 +149,7 @@ def find(
                 "partition has a leader"
             )
             continue
-        finder = _Finder(found, part, log.begin, log.end, committed.get(part))
+        finder = _Finder(found, part, log.begin, log.end, committed.get(part), unset)
         if target.place is TargetKind.LISTED:
             finder.exact(listed.get(part))
         else:
@@ -210,6 +217,7 @@ class _Finder:
     begin: int
     end: int
     committed: int | None
+    unset: str
 
     def go(self, target: Target, first: int | None) -> None:
         match target.place:
@@ -277,8 +285,7 @@ class _Finder:
 
     def _none(self) -> None:
         self.found.risks.append(
-            f"{_name(self.part)} has no committed offset, and the run sets none: when the "
-            "consumer starts, it applies auto.offset.reset"
+            f"{_name(self.part)} has no committed offset, and the run sets none: {self.unset}"
         )
 
     def _shift(self, by: int) -> None:
