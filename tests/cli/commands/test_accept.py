@@ -69,7 +69,7 @@ def test_a_pipelines_acceptance_holds_for_that_pipeline_alone(tmp_path):
     accept = table(rule=RULE, reason="known", pipeline="orders")
     unknown = diff(tmp_path, accept, "--format=json")
     assert unknown.exit_code == 1
-    assert "Add --pipeline" in str(json.loads(unknown.stdout)["warnings"])
+    assert "name the pipeline with --pipeline" in str(json.loads(unknown.stdout)["warnings"])
     assert diff(tmp_path, accept, "--pipeline=orders").exit_code == 0
     assert diff(tmp_path, accept, "--pipeline=billing").exit_code == 1
 

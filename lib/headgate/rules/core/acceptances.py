@@ -114,8 +114,9 @@ def _warnings(
             continue
         elif accept.pipeline is not None and not ground.pipelines:
             yield (
-                f"{place} is for pipeline {accept.pipeline}, but the name of the compared "
-                "pipeline is unknown. Add --pipeline NAME."
+                f"{place} is for pipeline {accept.pipeline}, but nothing names the pipeline of the "
+                "finding, so the acceptance doesn't apply. With `headgate diff`, name the pipeline "
+                "with --pipeline."
             )
         elif _is_here(accept, ground) and accept.until < ground.today:
             yield (

@@ -157,9 +157,8 @@ class VerifyVersion(StepBase):
             wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS and now == before:
                 raise RefusedError(
-                    f"the new version of {self.pipeline} ended before group {group} committed new "
-                    f"offsets. See the log of {self.pipeline} for the cause, then run `headgate "
-                    "plan` again"
+                    f"{self.pipeline} ended before group {group} committed new offsets. See the "
+                    f"log of {self.pipeline} for the cause, then run `headgate plan` again"
                 )
             if wait.seconds >= PROVE_SECONDS:
                 left = _lagging(applier, group)
