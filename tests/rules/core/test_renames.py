@@ -30,7 +30,7 @@ def test_a_renamed_operator_is_one_change(rename):
     assert kinds(compare(OLD, NEW)) == [ChangeKind.ADDED, ChangeKind.REMOVED]
     report = compare(OLD, NEW, renames=[rename])
     assert kinds(report) == [ChangeKind.CHANGED]
-    assert "rename declared with --rename" in report.changes[0].what
+    assert "(declared as a rename)" in report.changes[0].what
     assert report.matches["filter0"] == "project0"
 
 

@@ -39,8 +39,8 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
     if c.cluster is None:
         yield (
             "Headgate did not check the Kafka cluster: topics may have been deleted or "
-            "recreated, and Kafka may have deleted unread records. To check this, compare again "
-            "with `--cluster`."
+            "recreated, and Kafka may have deleted unread records. To check this, run "
+            "`headgate diff --cluster`."
         )
     elif not are_current(c.before):
         yield (

@@ -84,8 +84,8 @@ def _changes(
 
 def _renamed(was: Node, now: Node) -> str:
     if was.label == now.label:
-        return f"{now.label}: same node as before (declared with --rename)"
-    return f"{was.label} -> {now.label} (rename declared with --rename)"
+        return f"{now.label}: same node as before (declared as a rename)"
+    return f"{was.label} -> {now.label} (declared as a rename)"
 
 
 def _rewired(node: Node, was: Sequence[Node], now: Sequence[Node]) -> str:

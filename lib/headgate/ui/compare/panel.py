@@ -32,7 +32,7 @@ from headgate.views.reports.verdict_line import HEADLINES
 from headgate.views.scene.comparison import BY_OUTCOME
 from headgate.views.scene.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
 
-ASK_KAFKA = "To check this, compare again with `--cluster`."
+ASK_KAFKA = "To check this, run `headgate diff --cluster`."
 """What a report advises on the command line; here, Kafka is asked if it is configured."""
 BAD = frozenset(BY_OUTCOME.values())
 """Statuses of nodes with a finding. The card of the finding shows the status."""
