@@ -26,7 +26,7 @@ from headgate.views.reports.rehearsal import facts, headline, rehearsal_json
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--after", "a:b"], 2, "Give --checkpoint (Spark), --state-dir"),
+        (["--after", "a:b"], 2, "Give --checkpoint (Spark) or --state-dir"),
         (["--checkpoint", "gone", "--after", "a:b"], 2, "checkpoint gone not found"),
         (["--checkpoint", ".", "--after", "a.py"], 2, "a.py isn't a module:function"),
         (["--checkpoint", ".", "--after", "a:b", "--conf", "x"], 2, "expected KEY=VALUE"),

@@ -207,7 +207,7 @@ def test_bytes_are_shown_as_text_where_they_are_text(raw, text):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--after", "A#b"], "Give --checkpoint (Spark), --state-dir (Kafka Streams)"),
+        (["--after", "A#b"], "Give --checkpoint (Spark) or --state-dir (Kafka Streams)"),
         (["--after", "A#b", "--state-dir", "."], "Give the new version's jar with --jar"),
         (["--after", "A#b", "--checkpoint", ".", "--offline"], "--offline is for Kafka Streams"),
         (["--after", "A#b", "--checkpoint", ".", "--state-dir", "."], "--checkpoint is for Spark"),
