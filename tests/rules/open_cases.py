@@ -16,8 +16,8 @@ CUT = replace(PLAIN, warnings=("explain.txt ends in the middle of a plan",))
 TWO_MEANINGS = replace(
     PLAIN,
     warnings=(
-        "line 9: the query plan's text is ambiguous: `data#1.City, State AS total#2L`, because a "
-        "column's name has characters that also separate columns",
+        "line 9: the query plan's text is ambiguous: in `data#1.City, State AS total#2L`, a "
+        "column's name contains characters that also separate columns",
     ),
 )
 ASIDE = replace(PLAIN, warnings=("notes.md has an unknown format and was not read",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -138,7 +139,13 @@ def test_a_description_without_its_beginning_gets_the_sub_topology_that_must_hav
 def test_the_newest_of_several_descriptions_counts():
     version = read(FOREIGN + "\nINFO restarted\n" + PLAIN)
     assert version.topology == topology(PLAIN)
-    assert any("Headgate uses this description" in w for w in version.warnings)
+    assert any(
+        w.startswith("Headgate uses the last description, on line ")
+        and w.endswith(", and ignores earlier ones on line 1")
+        for w in version.warnings
+    )
+    many = read("\nINFO restarted\n".join((FOREIGN, PLAIN) * 4))
+    assert any(re.search(r"on lines 1, \d+, \d+ and 1 more$", w) for w in many.warnings)
 
 
 def test_a_topic_of_the_users_own_that_is_written_and_read_again_is_no_repartition():

@@ -133,6 +133,12 @@ def test_without_an_application_id_the_names_lack_it_and_a_warning_says_so():
     assert any("application id" in w for w in version.warnings)
 
 
+def test_lists_of_internal_topics_that_differ_are_said():
+    more = [{**t, "partitions": 3} for t in INTERNAL]
+    said = "internal topic app-by-value-repartition has 2 partitions in file2, but 3 in file3"
+    assert f"{said}: Headgate uses 2" in read(DESCRIBED, CONFIG, INTERNAL, more).warnings
+
+
 def test_without_a_description_the_version_says_what_is_missing():
     version = read(CONFIG, INTERNAL)
     assert not version.streams.described
@@ -149,9 +155,8 @@ def test_contradictions_are_said():
     assert any("Headgate uses file0 and ignores file1" in w for w in warnings)
     said = "setting application.id is app in file2, but b in file3: Headgate uses app"
     assert said in warnings
-    assert any(
-        "input in has 2 partitions in the first list of inputs, but 3" in w for w in warnings
-    )
+    said = "input topic in has 2 partitions in file4, but 3 in file5: Headgate uses 2"
+    assert said in warnings
     orphan = [*INTERNAL, {**INTERNAL[0], "name": "app-old-changelog"}]
     said = read(DESCRIBED, CONFIG, orphan).warnings
     assert any(
@@ -171,7 +176,11 @@ def test_what_only_completes_a_description_is_no_evidence_alone_or_beside_spark(
     ):
         read(data)
     plan = (ROOT / "golden/spark/agg_add_column/before/explain.txt").read_bytes()
-    assert "file0 is not relevant for this engine and was not read" in read(data, plan).warnings
+    said = (
+        "file0 was not read: it looks like a list of topics, which is evidence only of Kafka "
+        "Streams applications"
+    )
+    assert said in read(data, plan).warnings
 
 
 def test_empty_settings_are_nobodys():

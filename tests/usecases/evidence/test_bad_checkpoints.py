@@ -90,6 +90,11 @@ def test_gaps_are_told(checkpoint):
     assert warnings(checkpoint)[0] == ["offsets lacks batches 2 to 3, 6 to 8"]
 
 
+def test_a_gap_of_one_batch_is_told(checkpoint):
+    shutil.copy(checkpoint / "offsets/1", checkpoint / "offsets/3")
+    assert warnings(checkpoint)[0] == ["offsets lacks batch 2"]
+
+
 def test_a_commit_without_its_batch_is_told(checkpoint):
     shutil.copy(checkpoint / "commits/1", checkpoint / "commits/2")
     found, version = warnings(checkpoint)

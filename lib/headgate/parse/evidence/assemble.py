@@ -83,7 +83,9 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
     weak = [p for p in found.pieces if is_weak(p)]
     found.pieces = [p for p in found.pieces if p not in weak]
     found.warnings.extend(
-        f"{p.path} is not relevant for this engine and was not read" for p in weak
+        f"{p.path} was not read: it looks like a list of topics, which is evidence only of Kafka "
+        "Streams applications"
+        for p in weak
     )
     if weak and found.is_empty:
         raise EvidenceError(

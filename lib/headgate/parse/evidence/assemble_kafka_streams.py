@@ -92,25 +92,32 @@ def _internal(pieces: Sequence[Piece], problems: list[str]) -> tuple[InternalTop
     if not lists:
         return None
     found: dict[str, InternalTopic] = {}
+    said_by: dict[str, str] = {}
     for piece in lists:
         for topic in piece.value.internal:
+            path = said_by.setdefault(topic.name, piece.path)
             known = found.setdefault(topic.name, topic)
             if known.partitions != topic.partitions:
-                first = plural(known.partitions or 0, "partition")
-                problems.append(
-                    f"{topic.name} has {first} in the first list of internal topics, but "
-                    f"{topic.partitions} in {piece.path}: Headgate uses {known.partitions}"
-                )
+                first, other = (known.partitions or 0, path), (topic.partitions or 0, piece.path)
+                problems.append(_differing(f"internal topic {topic.name}", first, other))
     return tuple(found[name] for name in sorted(found))
 
 
 def _inputs(pieces: Sequence[Piece], problems: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
+    said_by: dict[str, str] = {}
     for piece in pieces:
         for name, partitions in (piece.value.inputs or {}).items():
+            path = said_by.setdefault(name, piece.path)
             if found.setdefault(name, partitions) != partitions:
-                problems.append(
-                    f"input {name} has {plural(found[name], 'partition')} in the first list of "
-                    f"inputs, but {partitions} in {piece.path}: Headgate uses {found[name]}"
-                )
+                first = (found[name], path)
+                problems.append(_differing(f"input topic {name}", first, (partitions, piece.path)))
     return found
+
+
+def _differing(topic: str, first: tuple[int, str], other: tuple[int, str]) -> str:
+    """Say that two files give a topic another number of partitions."""
+    return (
+        f"{topic} has {plural(first[0], 'partition')} in {first[1]}, but {other[0]} in {other[1]}: "
+        f"Headgate uses {first[0]}"
+    )

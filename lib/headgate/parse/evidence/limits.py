@@ -17,8 +17,8 @@ _NEVER = (
 )
 _INTERNAL = (
     "Unknown: internal topics, their partitions and settings. To read these topics from "
-    "the cluster, register the application with its `group` in headgate.toml, or add "
-    "internal_topics.json."
+    "the cluster, register the application with its `group` in headgate.toml, or add a file "
+    "internal_topics.json that lists them."
 )
 
 
@@ -39,7 +39,10 @@ def _limits(app: StreamsApplication) -> Iterator[str]:
             "log with `StreamsConfig values:`, or a file config.json with `application.id`."
         )
     if not app.config:
-        yield "Unknown: the configuration. Add config.json, or a log with `StreamsConfig values:`."
+        yield (
+            "Unknown: the configuration. Add a file config.json with the settings, or a log with "
+            "`StreamsConfig values:`."
+        )
     elif not app.config_is_whole:
         yield "Unknown: settings that the evidence doesn't list. Headgate assumes Kafka's defaults."
     if app.internal is None:
@@ -265,8 +268,8 @@ def _functions(version: Version) -> str | None:
     if not hidden:
         return None
     return (
-        f"Unknown: the code of the functions {_listed(sorted(hidden))}, because a query plan has "
-        f"only their names. For Python functions, run {_CAPTURE}."
+        f"Unknown: the code of functions ({_listed(sorted(hidden))}), because a query plan doesn't "
+        f"show it. For Python functions, run {_CAPTURE}."
     )
 
 

@@ -58,9 +58,12 @@ def newest(found: list[Description]) -> Description:
     older = [d for d in kept[:-1] if not _same(d, last)]
     if not older:
         return last
+    lines = "line" if len(older) == 1 else "lines"
     said = ", ".join(str(d.line) for d in older[:3])
+    more = f" and {len(older) - 3} more" if len(older) > 3 else ""
     sentence = (
-        f"line {last.line}: Headgate uses this description and ignores earlier ones at line {said}"
+        f"Headgate uses the last description, on line {last.line}, and ignores earlier ones on "
+        f"{lines} {said}{more}"
     )
     return replace(last, warnings=(sentence, *last.warnings))
 

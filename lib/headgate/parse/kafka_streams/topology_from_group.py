@@ -176,7 +176,7 @@ def _nodes(
         )  # fmt: skip
     for sub in kept:
         yield Node(
-            ids["operators", sub.id], NodeKind.TRANSFORM, UNKNOWN, "operators not known",
+            ids["operators", sub.id], NodeKind.TRANSFORM, UNKNOWN, "unknown operators",
             _number(sub), {"read": False},
         )  # fmt: skip
     for r in app.repartitions:

@@ -92,7 +92,7 @@ _KEEP_ONE_PLAN = (
     "version, capture its entry point with `headgate capture module:function`."
 )
 _CONTRADICTORY = re.compile(r" plan and the \w+ plan show different operators: ")
-_AMBIGUOUS = re.compile(r"query plan's text is ambiguous: (?P<columns>`.*`)", re.S)
+_AMBIGUOUS = re.compile(r"query plan's text is ambiguous: in (?P<columns>`.*`)", re.S)
 
 
 @open_rule(
@@ -137,7 +137,7 @@ def _gap(what: str, told: Sequence[str], question: str, remedy: str) -> RuleResu
 # What a reader leaves aside without a loss: files that were never evidence.
 _ASIDE = (
     "has an unknown format and was not read",
-    "is not relevant for this engine and was not read",
+    "which is evidence only of Kafka Streams applications",
 )
 
 # What a reader says of a run without a batch: the version of the run before it was read whole.

@@ -223,18 +223,22 @@ def test_a_restart_does_not_change_the_settings():
     assert first.pinned == second.pinned == {"spark.sql.streaming.multipleWatermarkPolicy": "min"}
 
 
-def test_a_restart_that_failed_before_its_first_batch_is_said():
+@pytest.mark.parametrize(
+    ("exception", "error_class", "said"),
+    [("x.Y: z", "E", "failed (E)"), ("it broke", None, "failed"), (None, "E", "failed (E)")],
+)
+def test_a_restart_that_failed_before_its_first_batch_is_said(exception, error_class, said):
     failed = _line(
         QUERY + "TerminatedEvent",
         id="q1",
         runId="r2",
-        exception="x.Y: z",
-        errorClassOnException="E",
+        exception=exception,
+        errorClassOnException=error_class,
     )
     (query,) = queries([_read([*WHOLE, _started("r2"), failed])])
     version = logged_version(query, newest_known(query))
     assert version.run.run_id == "r1"
-    assert "r2 failed (E) before its first completed batch" in version.warnings[0]
+    assert f"r2 {said} before its first completed batch" in version.warnings[0]
 
 
 def test_two_applications_in_one_log_are_both_read():

@@ -24,6 +24,7 @@ def test_it_says_which_node():
     literal = {"class": f"{EXPRESSIONS}.Literal", "num-children": float("inf")}
     plan = read_json_plan([{"class": f"{PLANS}.Filter", "num-children": 0, "condition": [literal]}])
     assert plan.warnings == (
-        "node 1 (Filter) has an unexpected structure:"
-        " OverflowError('cannot convert float infinity to integer')",
+        "node 1 (Filter) of the query plan as JSON has an unexpected structure, so Headgate "
+        "ignores the details of the node: "
+        "OverflowError('cannot convert float infinity to integer')",
     )

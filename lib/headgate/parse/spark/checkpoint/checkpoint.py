@@ -53,7 +53,8 @@ def _gaps(log: str, numbers: Sequence[int]) -> Iterator[str]:
     if gaps:
         shown = [str(a) if a == b else f"{a} to {b}" for a, b in gaps[:_MOST]]
         more = f", and has {plural(len(gaps) - _MOST, 'more gap')}" if len(gaps) > _MOST else ""
-        yield f"{log} lacks batches {', '.join(shown)}{more}"
+        is_one = len(gaps) == 1 and gaps[0][0] == gaps[0][1]
+        yield f"{log} lacks {'batch' if is_one else 'batches'} {', '.join(shown)}{more}"
 
 
 def _foreign(reader: Reader, folder: str, numbers: Sequence[int]) -> Iterator[str]:

@@ -188,7 +188,8 @@ def _reports(run: QueryRun) -> tuple[Report, ...]:
 def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
     newest = query.runs[-1].run
     if newest is not found.run and newest.run_id != found.run.run_id:
-        ended = f"failed ({newest.error_class})" if newest.exception else "ended"
+        ended = "failed" if newest.exception or newest.error_class else "ended"
+        ended += f" ({newest.error_class})" if newest.error_class else ""
         if not newest.ended:
             ended = "has not completed a batch"
         elif newest.newest is None:

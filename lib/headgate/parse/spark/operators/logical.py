@@ -39,8 +39,8 @@ def columns(node: PlanNode, items: list[str], builder: Builder) -> tuple[Column,
     if unclear:
         where = decode(", ".join(items[n] for n in unclear))[:_LONGEST_NAME]
         builder.warnings.append(
-            f"line {node.line}: the query plan's text is ambiguous: `{where}`, because a column's "
-            "name has characters that also separate columns"
+            f"line {node.line}: the query plan's text is ambiguous: in `{where}`, a column's name "
+            "contains characters that also separate columns"
         )
     return tuple(replace(c, text=None) if n in unclear else c for n, c in enumerate(made))
 

@@ -25,12 +25,12 @@ _HANDED = (
     "FlatMapCoGroupsInArrow",
 )
 _TYPED = ("MapElements", "MapPartitions", "AppendColumns", "FlatMapGroups", "CoGroup")
-TYPED_STEP = "typed steps"
+TYPED_STEP = "typed Dataset functions"
 """Shown for all Scala and Java functions over objects: their real names change with each start."""
 
 
 def user_functions(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return their names, sorted; `UDF` and `typed steps` stand for those that have none."""
+    """Return their names, sorted; `UDF` and `TYPED_STEP` stand for those that have none."""
     found: set[str] = set()
     for plan in plans:
         for node in plan.nodes:

@@ -140,7 +140,10 @@ def _node(node: Node, children: tuple[int, ...], line: int, warnings: list[str])
             name = "Relation" if name == "LogicalRelation" else name
             said = json_physical.Said(logical.detail(name, node))
     except _FAILURES as error:
-        warnings.append(f"node {line} ({name}) has an unexpected structure: {error!r}")
+        warnings.append(
+            f"node {line} ({name}) of the query plan as JSON has an unexpected structure, so "
+            f"Headgate ignores the details of the node: {error!r}"
+        )
     told = node.get("isStreaming")
     streaming = told if isinstance(told, bool) else None
     return PlanNode(name, said.detail, line, children, said.fields, streaming)

@@ -10,6 +10,7 @@ from headgate.parse.spark.expression.labels import readable, short
 from headgate.parse.spark.expression.parse import parse
 from headgate.parse.spark.operators.canonical import Inlet, node_id
 from headgate.parse.spark.operators.relation import Exchange
+from headgate.text.numbers import plural
 
 _LONGEST_LABEL = 60
 
@@ -30,13 +31,17 @@ def inlet_nodes(target: str, slot: int, inlet: Inlet) -> list[Node]:
 
 def _exchange(target: str, slot: str, exchange: Exchange) -> Node:
     keys = [parse(k).text for k in exchange.keys]
-    label = f"by {', '.join(keys)}" if keys else "to one" if exchange.partitions == 1 else "evenly"
+    label = f"by {', '.join(keys)}" if keys else "evenly"
+    if not keys and exchange.partitions == 1:
+        label = "to 1 partition"
     details = {"keys": keys, "partitions": exchange.partitions, "required": exchange.required}
     key = node_id("exchange", target, slot)
     if exchange.shuffles:
         return Node(key, NodeKind.REPARTITION, "exchange", label, details=details)
     kept = {"partitions": exchange.partitions}
-    return Node(key, NodeKind.TRANSFORM, "coalesce", f"to {exchange.partitions}", details=kept)
+    # Spark prints no number of partitions for some of them.
+    label = f"to {plural(exchange.partitions, 'partition')}" if exchange.partitions else "coalesce"
+    return Node(key, NodeKind.TRANSFORM, "coalesce", label, details=kept)
 
 
 def _observe(target: str, slot: int, inlet: Inlet) -> list[Node]:

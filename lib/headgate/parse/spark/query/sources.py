@@ -94,7 +94,7 @@ def join_sources(
         who: len(found)
         for who, found in (
             ("the query plan", planned),
-            ("the session", captured),
+            ("the capture", captured),
             ("the offset log", logged),
             ("the query progress", reported),
         )

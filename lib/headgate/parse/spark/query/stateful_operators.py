@@ -33,7 +33,7 @@ def join_state(
     operators = None if planned is None else [_derived(o, expected) for o in planned.values()]
     out = State(None if operators is None else tuple(operators))
     if captured is not None:
-        out = _recorded_over(out, captured, "the session")
+        out = _recorded_over(out, captured, "the capture")
     if logged is not None:
         out = _recorded_over(out, logged, "the checkpoint")
     return out

@@ -98,7 +98,7 @@ def _gap(
     )
     if len(sources) <= 1 or not operators or joins_all:
         return None
-    return Node(node_id("unknown", head, 0), NodeKind.TRANSFORM, "unknown", "not known")
+    return Node(node_id("unknown", head, 0), NodeKind.TRANSFORM, "unknown", "unknown operators")
 
 
 def _to_sink(operators: Sequence[StatefulOperator], gap: Node) -> list[Edge]:
