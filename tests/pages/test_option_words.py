@@ -41,7 +41,10 @@ def test_a_label_stands_where_its_option_is_named(text, shown):
     ("option", "label"),
     [
         ("--to-earliest", "“Earliest offsets, with empty state”"),
-        ("--at=2026-04-02T12:00Z", "“Record timestamp in the first input” 2026-04-02T12:00Z"),
+        (
+            "--at=2026-04-02T12:00Z",
+            "“Record timestamp in the first pipeline's input” 2026-04-02T12:00Z",
+        ),
     ],
 )
 def test_a_chain_is_offered_by_its_form(option, label):

@@ -81,7 +81,7 @@ def test_each_card_shows_the_state_of_its_conditions_for_this_pipeline(open_page
     shown = re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL)
     assert "needs something" not in shown and "remote" not in shown
     assert "The checkpoint exists." in shown
-    assert "</span> under [pipeline.commands]. With" in shown
+    assert "</span> under [pipeline.commands] of this pipeline. With" in shown
     assert "2 conditions missing" not in shown
 
 
@@ -266,7 +266,8 @@ def test_the_offer_of_a_chain_leads_to_its_filled_form(open_page, seeded, monkey
     links = []
     monkeypatch.setattr(st, "page_link", lambda page, **more: links.append((page, more)))
     shown = text(AppTest.from_function(offering).run())
-    assert "plan “Chain” with “Record timestamp in the first input” 2026-04-02T12:00" in shown
+    label = "“Record timestamp in the first pipeline's input”"
+    assert f"plan “Chain” with {label} 2026-04-02T12:00" in shown
     ((page, link),) = links
     assert page == "pages/reprocess.py"
     given = link["query_params"] | {"pipeline": "orders-by-city"}

@@ -138,7 +138,9 @@ def commands(*words: str, rest: str = "") -> Callable[[Facts], Answered]:
         lacking = [w for w in words if getattr(facts.pipeline.commands, w) is None]
         if lacking:
             names = ", ".join(f"`{w}`" for w in lacking)
-            return missing(f"headgate.toml has no {names} under [pipeline.commands].{rest}")
+            return missing(
+                f"headgate.toml has no {names} under [pipeline.commands] of this pipeline.{rest}"
+            )
         names = ", ".join(f"`{w}`" for w in words)
         return met(f"Registered commands: {names}.")
 
@@ -152,7 +154,9 @@ def any_command(*words: str) -> Callable[[Facts], Answered]:
         found = next((w for w in words if getattr(facts.pipeline.commands, w) is not None), None)
         names = " or ".join(f"`{w}`" for w in words)
         if found is None:
-            return missing(f"headgate.toml has no {names} under [pipeline.commands].")
+            return missing(
+                f"headgate.toml has no {names} under [pipeline.commands] of this pipeline."
+            )
         return met(f"Registered command: `{found}`.")
 
     return ask

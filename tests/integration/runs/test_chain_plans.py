@@ -186,7 +186,7 @@ def test_a_moment_that_no_batch_reaches_and_one_of_the_future(shop):
     early = shop.plan(at="2020-01-01T00:00:00Z")
     # Without state it may as well begin at the time itself.
     assert choices(early) == {"first": "reset", "billing": "skip"}
-    assert said(early, "This time is a time of the input, but Spark writes")
+    assert said(early, "timestamp in the first pipeline's input, but Spark writes")
     asked = shop.plan(at="2020-01-01T00:00:00Z", choose=["first=rewind"])
     assert said(asked, "no batch or restore point ends before the first record at or after 2020")
 

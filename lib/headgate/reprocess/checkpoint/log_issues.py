@@ -21,7 +21,7 @@ _STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """The file `metadata` holds the query's id, which sinks tell its batches by."""
-    fault = "can't be read" if "metadata" in found.names else "is missing"
+    fault = "can't be read"
     try:
         id = read_json(found.files["metadata"])["id"]
         if _is_uuid(str(id)):
@@ -30,13 +30,18 @@ def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
             fault = f"has the id {id!r}, which isn't a UUID"
     except UNREADABLE:
         pass
-    what = f"`metadata` {fault}, so the query fails to start"
     if not (found.logged or found.committed):
         return None
+    what = f"`metadata` {fault}, so the query fails to start"
+    if "metadata" not in found.names:
+        what = (
+            "`metadata` is missing, so the query fails to start (Spark 4.2 or later) or starts "
+            "with another query id (earlier versions)"
+        )
     if known.query_id is None:
         return CheckpointIssue(
             code="metadata",
-            what=f"{what}, and no stored version has the query id",
+            what=f"{what}. No stored version has the query id",
             instead="Pass the `id` from the query's progress or logs with --query-id",
             scenario="new-checkpoint",
         )

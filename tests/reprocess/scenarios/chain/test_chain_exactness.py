@@ -162,7 +162,7 @@ def test_all_of_the_output_is_rewritten_if_all_of_the_input_is_there():
     ("log", "why"),
     [
         (topic("a", begin=2), "a no longer has its first records"),
-        (topic("a", policy="compact,delete"), "a is compacted"),
+        (topic("a", policy="compact,delete"), "topic a is compacted"),
         (topic("a", policy=None), "the cleanup.policy of topic a is unknown"),
     ],
 )

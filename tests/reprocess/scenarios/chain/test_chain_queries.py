@@ -82,7 +82,7 @@ def test_a_query_writes_at_other_times_than_those_of_its_input():
     assert approximate.blockers == ()
     assert any("skips 1 unread record of b" in risk for risk in approximate.risks)
     (blocker,) = moved(Paper(1), cuts={"b": replace(cut, is_target=True)}).blockers
-    assert "Spark writes b, so their timestamps are the times of writing" in blocker
+    assert "Spark writes b, so their timestamps say when they were written" in blocker
     assert moved(Paper(1)).risks == ()
 
 

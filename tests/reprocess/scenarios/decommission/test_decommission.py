@@ -272,3 +272,7 @@ def test_a_group_that_only_the_querys_sources_name_stays(lab):
     plan = build_plan("decommission", "q", here.applier(), version=version)
     assert [s.action for s in plan.steps] == ["stop_pipeline", "move_to_backup"]
     assert any("sources use group ours (kafka.group.id)" in risk for risk in plan.risks)
+    two = replace(version, sources=(source, Source(position=1, options={"kafka.group.id": "b"})))
+    plan = build_plan("decommission", "q", here.applier(), version=two)
+    said = next(risk for risk in plan.risks if "kafka.group.id" in risk)
+    assert "sources use groups b, ours (" in said and said.endswith("Headgate keeps these groups")

@@ -363,7 +363,8 @@ def test_a_time_made_of_the_event_time_limits_no_input(mode):
     (step,) = [s for s in made.steps if s.action == "process_records"]
     assert step.offsets == {"orders": {"0": (0, 50), "1": (0, 20)}}
     assert (step.input_start, step.input_until, step.result_time) == (None, None, "local")
-    assert any("local of a result isn't at, the event time of its records" in r for r in made.risks)
+    said = "result (column local) isn't the event time of its records (column at)"
+    assert any(said in r for r in made.risks)
     assert any("the result is exact" in r or "the input is complete" in r for r in made.risks)
     open_ones = [r for r in made.risks if "may not close the last windows" in r]
     assert len(open_ones) == (mode == "stream")

@@ -142,10 +142,10 @@ def _untold(
         if topic in unread:
             yield (
                 f"the run would skip {plural(unread[topic], 'unread record')} of {topic}, and lose "
-                f"those that it doesn't rewrite. Headgate can't distinguish them: {why}, so "
-                "their timestamps are the times of writing, and the target time is a time of the "
-                f"input. Stop {cuts[topic].writer}, let {member.name} read all unread records, "
-                f"then plan again. Or pass --choose {member.name}=nothing"
+                f"those that it doesn't rewrite. Headgate doesn't know which ones: {why}, so their "
+                "timestamps say when they were written, but the target time is a record timestamp "
+                f"in the first pipeline's input. Stop {cuts[topic].writer}, let {member.name} read "
+                f"all unread records, then plan again. Or pass --choose {member.name}=nothing"
             )
 
 

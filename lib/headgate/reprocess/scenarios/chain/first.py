@@ -87,7 +87,7 @@ def _not_rewritten(request: PlanRequest, member: Member) -> Iterator[str]:
         if topic.cleanup_policy is None:
             yield f"the cleanup.policy of topic {name} is unknown"
         elif "compact" in topic.cleanup_policy:
-            yield f"{name} is compacted"
+            yield f"topic {name} is compacted"
     if not member.reads:
         yield "the input of the pipeline is unknown"
     sources = (member.version.sources if member.version else None) or ()

@@ -253,10 +253,11 @@ def _boundary(request: PlanRequest, move: Move) -> Iterator[str]:
     others = incomparable(request.inspector, cuts)
     if others:
         about = (
-            f"This time is a time of the input, but {name_list(others.values())}, so these "
-            "timestamps are the times of writing. Results of older records that were written "
-            "after this time count as replaced, but aren't rewritten: pipelines that skip the "
-            "replaced records lose them"
+            f"This time is a record timestamp in the first pipeline's input, but "
+            f"{name_list(others.values())}, so the timestamps in {topics} say when a record was "
+            "written. Results that were written after this time from older input records also "
+            "count as replaced, but aren't rewritten: pipelines that skip the replaced records "
+            "lose them"
         )
     else:
         about = "This time is approximate: records around it can be missing or count twice"

@@ -123,7 +123,7 @@ def _alone(request: PlanRequest, links: Links) -> str:
     version = links.members[first].version
     sink = version.sink if version else None
     if sink is not None and sink.format not in (None, "kafka"):
-        return f"it writes to sink {sink.format}, not to a Kafka topic. Use {ways}"
+        return f"{first} writes to sink {sink.format}, not to a Kafka topic. Use {ways}"
     return f"no stored version shows the output topics of {first}. Capture {first}, or use {ways}"
 
 
@@ -235,7 +235,7 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
 OPTIONS = (
     Option(
         name="at",
-        ask="Record timestamp in the first input",
+        ask="Record timestamp in the first pipeline's input",
         help="Target time: a record timestamp in the first pipeline's input (default zone: UTC).",
         metavar="TIME",
         one_of=_MOMENT,

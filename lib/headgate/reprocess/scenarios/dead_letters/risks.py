@@ -109,9 +109,9 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
         )
     if without := summary.conventions.get(Convention.NONE):
         yield (
-            f"{plural(without, 'record')} without a known dead letter header: if the consumer "
-            "drops Headgate's headers when a record fails again, --max-attempts can't limit how "
-            "often the record is redriven"
+            f"Headgate found no known dead letter header in {plural(without, 'record')}. If the "
+            "consumer drops Headgate's headers when such a record fails again, --max-attempts "
+            "can't limit how often the record is redriven"
         )
 
 

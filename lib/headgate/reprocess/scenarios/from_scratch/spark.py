@@ -153,7 +153,7 @@ def _other_output(version: Version | None) -> str:
         )
     return (
         "Let the query write to another table, and use from-point with --to-earliest --new-output "
-        "--output-path FOLDER (the folder of this table)"
+        "--output-path FOLDER (the folder of the new table)"
     )
 
 

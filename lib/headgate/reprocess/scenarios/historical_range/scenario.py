@@ -182,7 +182,10 @@ def _plan(
 
 def _other_time(request: PlanRequest, found: EventTimes, column: str | None) -> str:
     """Say what follows if the time of a result isn't the event time of its records."""
-    said = f"{column} of a result isn't {found.column}, the event time of its records"
+    said = (
+        f"the time of a result (column {column}) isn't the event time of its records (column "
+        f"{found.column})"
+    )
     if warm_up := request.options.get("warm-up"):
         return (
             f"{said}. The run processes records with event times at most {warm_up} (--warm-up) "
@@ -386,9 +389,9 @@ SCENARIO = Scenario(
             name="lateness",
             ask="Maximum lateness of records",
             help="Largest difference, in either direction, between a record's event time and the "
-            "newest Kafka timestamp up to the record in its partition, such as 3d (default: "
-            "unlimited). Headgate then reads only records whose Kafka timestamps are at most this "
-            "long before or after the range.",
+            "newest Kafka timestamp so far in its partition, such as 3d (default: unlimited). "
+            "Headgate then reads only records whose Kafka timestamps are at most this long before "
+            "or after the range.",
             metavar="DURATION",
         ),
         Option(
