@@ -148,6 +148,17 @@ def test_the_newest_of_several_descriptions_counts():
     assert any(re.search(r"on lines 1, \d+, \d+ and 1 more$", w) for w in many.warnings)
 
 
+def test_a_node_that_is_described_twice_and_differently_is_said():
+    text = PLAIN + "".join(
+        line.replace("(topic: ", "(topic: other-") + "\n"
+        for line in PLAIN.splitlines()
+        if "Sink: " in line
+    )
+    warnings = read(text).warnings
+    assert any(re.search(r"differs from its description on line (\d+)\. .* line \1$", w)
+               for w in warnings), warnings  # fmt: skip
+
+
 def test_a_topic_of_the_users_own_that_is_written_and_read_again_is_no_repartition():
     text = PLAIN.replace("by-value-repartition-filter", "last").replace(
         "by-value-repartition-sink", "write"

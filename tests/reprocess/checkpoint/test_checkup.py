@@ -103,6 +103,16 @@ def test_a_batch_like_any_other_stays_unless_it_is_to_go(copy_of):
     assert paths(asked) == [("offsets/1", True)] and asked.issues[0].risk
 
 
+def test_a_first_batch_that_was_never_completed_is_not_removed(copy_of):
+    folder = copy_of("kafka_topic_change")
+    for name in (folder / "commits").iterdir():
+        name.unlink()
+    looked = looked_at(folder, Known(drop_uncommitted=True))
+    assert looked.is_sound and not looked.edits
+    assert looked.notes[0].startswith("batch 0 is uncommitted")
+    assert looked.notes[0].endswith("If the query fails on this batch, use from-scratch")
+
+
 def test_a_topic_more_is_the_attempts_where_the_query_names_its_topics(copy_of):
     folder = copy_of("kafka_topic_change")
     next_batch(folder, f'{{"{TOPIC}":{{"0":3}},"another":{{"0":2}}}}')

@@ -267,7 +267,8 @@ class _Reader:
         known = self.draft.nodes.setdefault(node.key, node)
         if known is not node and replace(known, line=node.line) != node:
             self.draft.warnings.append(
-                f"line {node.line}: {_shown(node.name)} is already described on line {known.line}"
+                f"line {node.line}: {_shown(node.name)} differs from its description on line "
+                f"{known.line}. Headgate uses line {known.line}"
             )
 
     def _arrow(self, line: Line) -> None:

@@ -108,8 +108,9 @@ def _notes(found: CheckpointFiles) -> tuple[str, ...]:
     begun = [b for b in found.logged if last is None or b > last]
     if not begun:
         return ()
+    # Without a completed batch, a repair removes nothing: the query starts anew in any case.
+    way = "use from-scratch" if last is None else "remove the batch with --uncommitted"
     return (
         f"batch {begun[-1]} is uncommitted. This is normal after a stop: the query reprocesses "
-        "the batch on its next start. If the query fails on this batch, remove the batch with "
-        "--uncommitted",
+        f"the batch on its next start. If the query fails on this batch, {way}",
     )

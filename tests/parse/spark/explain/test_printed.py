@@ -75,7 +75,10 @@ def test_a_refusal_in_the_place_of_a_plan_is_told():
     version = version_of(
         extended.partition("== Optimized")[0] + f"== Optimized Logical Plan ==\n{lost}"
     )
-    assert "has a Spark error instead of a query plan: org.apache.spark" in version.warnings[0]
+    assert (
+        "has a Spark error instead of one of its query plans: org.apache.spark"
+        in version.warnings[0]
+    )
 
 
 def test_a_query_that_has_not_started_has_its_analyzed_plan():

@@ -275,4 +275,6 @@ def test_a_group_that_only_the_querys_sources_name_stays(lab):
     two = replace(version, sources=(source, Source(position=1, options={"kafka.group.id": "b"})))
     plan = build_plan("decommission", "q", here.applier(), version=two)
     said = next(risk for risk in plan.risks if "kafka.group.id" in risk)
-    assert "sources use groups b, ours (" in said and said.endswith("Headgate keeps these groups")
+    assert "sources use the groups b, ours (" in said and said.endswith(
+        "Headgate keeps these groups"
+    )

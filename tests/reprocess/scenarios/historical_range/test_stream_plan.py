@@ -465,7 +465,7 @@ def test_a_range_that_begins_before_the_first_record_left_is_incomplete():
     made = plan(version(HOURLY), cluster=CutCluster(6, 0), **EARLY)
     said = (
         "Kafka has deleted the first records of orders (6 offsets). Records with Kafka timestamps "
-        "before 2026-04-02T06:01:00.000Z may be missing, so results of the range may lack records"
+        "before 2026-04-02T06:01:00.000Z may be missing, so results of the range may be incomplete"
     )
     wayout = "Pass 2026-04-02T06:01:00.000Z or later as --from. To accept incomplete results, pass"
     assert made.blockers == (f"{said}. {wayout} --accept-expired",)

@@ -112,6 +112,10 @@ def test_windows_over_windows_need_a_warm_up():
     version = Version(engine=Engine.SPARK, stateful=(HOURLY, SLIDING))
     (reason,) = operator_blockers(request(), version)
     assert "chained time windows, so its results also depend" in reason
+    session = StatefulOperator(kind=OperatorKind.SESSION_AGGREGATE)
+    both = Version(engine=Engine.SPARK, stateful=(HOURLY, SLIDING, session))
+    (reason,) = operator_blockers(request(), both)
+    assert "a session window and chained time windows, so its results" in reason
     assert not operator_blockers(request(**{"warm-up": "1h"}), version)
 
 

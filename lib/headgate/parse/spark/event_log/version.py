@@ -196,9 +196,10 @@ def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
             ended += " before its first completed batch"
         else:
             ended = "logged no query plan"
+        started = f" (started {at})" if (at := found.run.started_at) else ""
         return [
             f"{found.path}: the newest run {newest.run_id} {ended}, so this version is from run "
-            f"{found.run.run_id} (started {found.run.started_at})"
+            f"{found.run.run_id}{started}"
         ]
     missing = [
         what

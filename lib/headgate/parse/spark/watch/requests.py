@@ -58,8 +58,8 @@ class ControlRequest:
             return "the request has expired"
         if left > LONGEST:
             return (
-                f"the request is valid for longer than {LONGEST:.0f} s. Check the clocks of both "
-                "machines"
+                f"the request is valid for longer than {LONGEST:.0f} s. Check the clocks of the "
+                "Spark driver and of the machine with Headgate"
             )
         if token is not None and not hmac.compare_digest(self.mac, self._mac(token)):
             return "the request isn't signed with this watch's token"

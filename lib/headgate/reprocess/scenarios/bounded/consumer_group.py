@@ -132,9 +132,9 @@ def _risks(
         )
     for lost in deleted_unread(topics, positions):
         yield (
-            f"{lost}. There, {name} starts at the offset that its auto.offset.reset sets. With "
-            "`latest`, it also skips the records that are left, and the run may not end: pass "
-            "--time-limit"
+            f"{lost}. In the affected partitions, {name} starts at the offset that its "
+            f"auto.offset.reset sets. With `latest`, {name} also skips the records that are left, "
+            "and the run may not end: pass --time-limit"
         )
     yield from other_topic_risks(request.pipeline, group, topics)
     if request.pipeline.engine is Engine.KAFKA_STREAMS:

@@ -195,7 +195,7 @@ def _unread(request: PlanRequest, member: Member, at: int) -> Iterator[str]:
         parts = name_list(f"{topic}[{number}]" for topic, number in behind)
         yield (
             f"unread records from before {iso(from_milliseconds(at))} in {parts} would be lost. "
-            "Choose an earlier time, or let the pipeline read these records first"
+            "Pass an earlier --at, or let the pipeline read these records first"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import LOCAL
 from headgate.reprocess.plan import Plan
@@ -33,12 +35,15 @@ BACK_UP = Option(
     engines=frozenset({Engine.KAFKA_STREAMS}),
 )
 
+# Of a pipeline that is gone, no record is reprocessed.
+_KEEP_INTERNAL = replace(KEEP_INTERNAL, help="Keep internal topics and local state.")
+
 SCENARIO = Scenario(
     name="decommission",
     title="Decommission",
     what="Remove the group, internal topics, checkpoint and state of a stopped pipeline.",
     build=build,
-    options=(BACK_UP, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED),
+    options=(BACK_UP, INTERNAL_TOPICS, _KEEP_INTERNAL, CLEARED),
     support={
         Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,

@@ -109,16 +109,13 @@ def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
         "under [runs] in headgate.toml)"
     )
     if strange := _other_groups(request):
-        if len(strange) == 1:
-            more = (
-                "Headgate keeps the group. If only this query uses the group, set `group` in "
-                "headgate.toml: the plan then deletes it, too"
-            )
-        else:
-            more = "Headgate keeps these groups"
         yield (
-            f"the query's sources use group{'s' if len(strange) > 1 else ''} {name_list(strange)} "
-            f"(kafka.group.id), which headgate.toml doesn't set for this pipeline. {more}"
+            f"the query's sources use the groups {name_list(strange)} (kafka.group.id), which "
+            "headgate.toml doesn't set for this pipeline. Headgate keeps these groups"
+            if len(strange) > 1
+            else f"the query's sources use group {name_list(strange)} (kafka.group.id), which "
+            "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only this "
+            "query uses the group, set `group` in headgate.toml: the plan then deletes it, too"
         )
     has_cluster = request.inspector.kafka.has_cluster()
     if group is None and request.pipeline.group is not None and has_cluster:

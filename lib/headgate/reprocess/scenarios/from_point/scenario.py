@@ -370,7 +370,7 @@ OPTIONS = (
         name="no-record",
         ask="Partitions without a record at or after the time",
         help="If a partition has no record at or after the time: start at its latest offset "
-        "(end), or keep its offset (leave).",
+        "(end), or keep its offset (leave). Default: the plan is blocked.",
         kind=Kind.CHOICE,
         choices=(Silent.END.value, Silent.LEAVE.value),
         after=("to-datetime", "by-duration"),

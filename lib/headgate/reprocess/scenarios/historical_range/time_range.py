@@ -103,9 +103,9 @@ def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
         words.append("chained time windows")
     if words and "warm-up" not in request.options:
         found.append(
-            f"the query has {name_list(words)}, so its results also depend on records outside the "
-            "range. Pass --warm-up with the time before and after the range that the run should "
-            "also process"
+            f"the query has {' and '.join(words)}, so its results also depend on records outside "
+            "the range. Pass --warm-up with the time before and after the range that the run "
+            "should also process"
         )
     return found
 
@@ -159,7 +159,7 @@ def expired_input(
 def _expired_risk(topic: Topic, before: str) -> str:
     return (
         f"{deleted_words(topic)}. Records{before} may be missing, so results of the range may "
-        "lack records"
+        "be incomplete"
     )
 
 
