@@ -241,6 +241,15 @@ def test_a_restart_that_failed_before_its_first_batch_is_said(exception, error_c
     assert f"r2 {said} before its first completed batch" in version.warnings[0]
 
 
+def test_a_restart_that_runs_without_a_query_plan_is_said():
+    said_of = {"has not completed a batch": (), "logged no query plan": (_progress(2, "r2"),)}
+    for said, lines in said_of.items():
+        (query,) = queries([_read([*WHOLE, _started("r2"), *lines])])
+        version = logged_version(query, newest_known(query))
+        assert version.run.run_id == "r1"
+        assert f"the newest run r2 {said}" in version.warnings[0]
+
+
 def test_two_applications_in_one_log_are_both_read():
     second = [
         _line("SparkListenerLogStart", **{"Spark Version": "4.1.0"}),

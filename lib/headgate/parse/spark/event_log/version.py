@@ -190,12 +190,12 @@ def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
     if newest is not found.run and newest.run_id != found.run.run_id:
         ended = "failed" if newest.exception or newest.error_class else "ended"
         ended += f" ({newest.error_class})" if newest.error_class else ""
-        if not newest.ended:
-            ended = "has not completed a batch"
-        elif newest.newest is None:
+        if newest.newest is not None:
+            ended = "logged no query plan"
+        elif newest.ended:
             ended += " before its first completed batch"
         else:
-            ended = "logged no query plan"
+            ended = "has not completed a batch"
         started = f" (started {at})" if (at := found.run.started_at) else ""
         return [
             f"{found.path}: the newest run {newest.run_id} {ended}, so this version is from run "
