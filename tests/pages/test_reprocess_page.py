@@ -266,7 +266,7 @@ def test_the_offer_of_a_chain_leads_to_its_filled_form(open_page, seeded, monkey
     links = []
     monkeypatch.setattr(st, "page_link", lambda page, **more: links.append((page, more)))
     shown = text(AppTest.from_function(offering).run())
-    label = "“Record timestamp in the first pipeline's input”"
+    label = "“Record timestamp in the first pipeline&#x27;s input”"
     assert f"plan “Chain” with {label} 2026-04-02T12:00" in shown
     ((page, link),) = links
     assert page == "pages/reprocess.py"
