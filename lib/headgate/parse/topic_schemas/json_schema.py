@@ -146,7 +146,8 @@ def _lost(reference: str, given: SchemaText, own: str) -> str:
     if ":" in base:
         return (
             f"{name} references {reference}, which Headgate doesn't download. Save that schema "
-            f"next to {name}, and reference it by file name"
+            f"next to {name} (in a schema registry: add it to the subject's references), and "
+            "reference it by its name"
         )
     return f"{name} references {base}, which was not found: put {base} next to {name}"
 
