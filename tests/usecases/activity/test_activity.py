@@ -83,6 +83,20 @@ def test_what_cannot_be_read_stands_in_the_proof():
     assert found.reason == "DIR is not there" and found.proof == ("DIR is not there",)
 
 
+@pytest.mark.parametrize("status", [Status.PAUSED, Status.UNKNOWN])
+def test_a_status_that_decides_nothing_is_the_reason(status):
+    assert judge(Signs(status=status), NOW).reason == f"the status command reports: {status}"
+
+
+def test_a_watch_without_a_query_is_the_reason(tmp_path):
+    (tmp_path / "watch").mkdir()
+    (tmp_path / "headgate.toml").write_text(
+        '[[pipeline]]\nname = "a"\nengine = "spark"\nwatch = "watch"\n'
+    )
+    found = look_at_pipelines(open_context(str(tmp_path / "headgate.toml")))["a"]
+    assert found.reason.endswith("watch reports no query yet")
+
+
 def test_a_state_goes_on_since_it_began():
     first = continued(Activity(state=ActivityState.STOPPED, looked_at="t1"), None)
     assert first.since == "t1"
@@ -130,7 +144,8 @@ def context(tmp_path):
 
 
 def test_a_look_is_kept_and_read_by_the_pages(context, tmp_path):
-    assert read_activity(context)["a"].reason == "no worker has checked the pipeline yet"
+    reason = "no worker has checked the pipeline yet (`headgate up` starts a worker)"
+    assert read_activity(context)["a"].reason == reason
     (tmp_path / "code").write_text("0")
     look_at_pipelines(context)
     assert read_activity(context)["a"].state == "running"

@@ -131,7 +131,7 @@ def test_the_store_tells_it_and_leaves_out_what_was_while_a_run_was_under_way(co
         run = store.runs.enqueue(new, by="ann", action="apply")
         store.runs.claim("slot-0")
         store.activity.put("p", replace(seen, windows=early, looked_at="2099"))
-    assert "in fewer than 3 one-minute windows" in group_rates(context, GROUP)
+    assert "and needs 3 of them" in group_rates(context, GROUP)
     with closing(open_store(context.store_url)) as store:
         store.runs.finish(run, RunState.DONE)
     assert group_rates(context, GROUP).reads == 500

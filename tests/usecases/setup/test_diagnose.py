@@ -120,6 +120,14 @@ def test_what_tells_of_a_pipeline_and_what_does_not(write):
     assert "headgate.watch(spark, DIR)" in mute.remedy
 
 
+def test_of_a_watched_pipeline_the_watch_is_checked(write, tmp_path):
+    (tmp_path / "told").mkdir()
+    table = '[[pipeline]]\nname = "seen"\nengine = "spark"\nwatch = "told"\n'
+    seen = by_name(diagnose(write(table)))["activity of seen"]
+    assert seen.message.endswith("told reports no query yet")
+    assert "whether its driver calls headgate.watch" in seen.remedy
+
+
 def test_evidence_is_read_as_the_worker_reads_it(write):
     log = Path(__file__).parents[2] / "golden" / "event_logs" / "plain" / "local-1"
     table = '[[pipeline]]\nname = "{}"\nengine = "spark"\nevidence = ["{}"]\n'

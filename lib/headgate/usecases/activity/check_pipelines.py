@@ -94,6 +94,8 @@ class _Look:
             watched = self._watch(pipeline.watch, problems)
         if watched is not None:
             life = _tried(lambda: life_of(pipeline, watched, self.context), problems)
+            if not watched.lives:
+                problems.append(f"{pipeline.watch} reports no query yet")
         advanced = bool(begun and before and before.batch is not None and begun[0] > before.batch)
         return Signs(
             life=life,

@@ -83,8 +83,8 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
             "measure the rate (`headgate up` starts a worker)"
         )
     return rates_of(_undisturbed(seen.windows, runs)) or (
-        f"outside of runs, the worker has seen the group read records in fewer than {_ENOUGH} "
-        "one-minute windows"
+        "too few measurements: a worker measures each minute in which the group reads records and "
+        f"no run is active, and needs {_ENOUGH} of them"
     )
 
 

@@ -15,6 +15,7 @@ SILENT = timedelta(seconds=100)
 """After this time without a report, a watch counts as silent: it reports at least every 30 s."""
 RECENT = timedelta(seconds=120)
 """A batch that began within this time is a sign of a running query."""
+_SAYS = "the status command reports: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +175,8 @@ def _begun_after(signs: Signs, told_at: str) -> bool:
 
 def _nothing(signs: Signs) -> str:
     life = signs.life
+    if signs.status is Status.PAUSED:
+        return f"{_SAYS}{signs.status.word}"
     if life is not None and life.closed:
         return f"{life.closed}, and headgate.watch reported nothing after that"
     if life is not None and life.told_at:
@@ -187,7 +190,11 @@ def _nothing(signs: Signs) -> str:
             f"batch {batch} is the newest, and started at {_clock(at)}: the query may be stopped, "
             "or has no new data"
         )
-    return "; ".join(signs.problems) or "headgate.toml has neither `watch` nor a status command"
+    if signs.problems:
+        return "; ".join(signs.problems)
+    if signs.status is not None:
+        return f"{_SAYS}{signs.status.word}"
+    return "headgate.toml has neither `watch` nor a status command"
 
 
 def _proof(signs: Signs) -> list[str]:
@@ -198,7 +205,7 @@ def _proof(signs: Signs) -> list[str]:
         pid = signs.life.driver.get("pid")
         out.append(f"driver process {pid} {'has ended' if signs.gone else 'is running'}")
     if signs.status is not None:
-        out.append(f"the status command reports: {signs.status.word}")
+        out.append(f"{_SAYS}{signs.status.word}")
     if signs.begun is not None:
         out.append(f"batch {signs.begun[0]} started at {_clock(signs.begun[1])}")
     return [*out, *signs.problems]

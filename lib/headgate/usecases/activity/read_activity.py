@@ -13,6 +13,7 @@ from headgate.usecases.context import Context
 
 STALE = timedelta(minutes=3)
 """A worker checks every ten seconds: an older check doesn't show the current state."""
+_START = "(`headgate up` starts a worker)"
 
 
 def read_activity(
@@ -40,7 +41,7 @@ def _held(found: Activity, paused: Paused | None) -> Activity:
 
 def _fresh(found: Activity | None, now: datetime) -> Activity:
     if found is None:
-        return Activity(reason="no worker has checked the pipeline yet")
+        return Activity(reason=f"no worker has checked the pipeline yet {_START}")
     looked = datetime.fromisoformat(found.looked_at) if found.looked_at else None
     if looked is not None and now - looked <= STALE:
         return found
@@ -49,5 +50,5 @@ def _fresh(found: Activity | None, now: datetime) -> Activity:
     return replace(
         found,
         state=ActivityState.UNKNOWN,
-        reason=f"no worker has checked the pipeline {since}. The last check found: {was}",
+        reason=f"no worker has checked the pipeline {since} {_START}. The last check found: {was}",
     )

@@ -86,7 +86,13 @@ def _nowhere(topic: str, column: str) -> str:
 
 def _by_file(topic: str, column: str) -> str:
     key = "key_schema" if column == KEY else "schema"
-    return f'set {key} = "FILE" under [topics.{topic}], or pass --schema {topic}=FILE'
+    table = topic_table(topic)
+    return f'set {key} = "FILE" under {table}, or pass --schema {topic}=FILE'
+
+
+def topic_table(topic: str) -> str:
+    """Return the heading of a topic's table in headgate.toml: a name with a dot needs quotes."""
+    return f'[topics."{topic}"]' if "." in topic else f"[topics.{topic}]"
 
 
 def _of_file(topic: str, column: str, file: str) -> TopicSchemas:

@@ -8,12 +8,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headgate.errors import ConfigError, HeadgateError, SetupError, next_step_of
+from headgate.errors import (
+    ConfigError,
+    HeadgateError,
+    SetupError,
+    UnreachableError,
+    next_step_of,
+)
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.process.jars import broker_class_path, install_step, jars_folder, spark_jars
 from headgate.gateway.process.java import OLDEST, read_java
 from headgate.gateway.schema_registry.client import SchemaRegistry
-from headgate.model.registered_pipelines import Pipeline
+from headgate.model.registered_pipelines import DeclaredTopic, Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.shared.common import shared_checkpoint
 from headgate.store import open_store
@@ -25,7 +31,12 @@ from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.evidence.read_registered import read_registered
 from headgate.usecases.evidence.read_version import read_version
-from headgate.usecases.evidence.topic_schemas import VALUE, open_schema_registry, subject_of
+from headgate.usecases.evidence.topic_schemas import (
+    VALUE,
+    open_schema_registry,
+    subject_of,
+    topic_table,
+)
 from headgate.usecases.reprocess.rebuild_plan import strange_checkpoint
 from headgate.usecases.restore_points.list_points import PointList, list_points
 
@@ -101,6 +112,11 @@ def _remedy_of(error: HeadgateError) -> str | None:
     """Return the error's next step, unless it is to run this check."""
     step = (next_step_of(error) or "").replace(f", or run {_MYSELF}", "").rstrip(".")
     return f"{step[0].lower()}{step[1:]}" if step and _MYSELF not in step else None
+
+
+def _unless_down(error: HeadgateError, remedy: str) -> str | None:
+    """Return the remedy; None if a service doesn't respond: then the error's own step helps."""
+    return None if isinstance(error, UnreachableError) else remedy
 
 
 def _ok(name: str, message: str) -> Check:
@@ -216,22 +232,22 @@ def _schema_registry(context: Context) -> Iterator[Check]:
     else:
         yield _ok(name, said)
     for topic, mode in modes.items():
-        check = f"schema of {topic}"
+        check = f"schema of {topic.name}"
         if mode is not None:
             yield _ok(check, f"compatibility level of the subject: {mode}")
         else:
             yield _note(
                 check,
-                "the registry has no subject for this schema",
-                "set `subject` in headgate.toml, or register the schema",
+                f"the registry has no subject {subject_of(topic, VALUE)}",
+                f"set `subject` under {topic_table(topic.name)}, or register the schema",
             )
 
 
 def _modes(
     context: Context, registry: SchemaRegistry, subjects: Collection[str]
-) -> dict[str, str | None]:
+) -> dict[DeclaredTopic, str | None]:
     """Return the level of each declared topic's subject, None where there is no such subject."""
-    named = {t.name: subject_of(t, VALUE) for t in context.registry.topics}
+    named = {t: subject_of(t, VALUE) for t in context.registry.topics}
     return {
         topic: registry.mode(subject).value if subject in subjects else None
         for topic, subject in named.items()
@@ -244,9 +260,8 @@ def _checkpoint(context: Context, pipeline: Pipeline) -> Check:
     try:
         read_version([pipeline.checkpoint], context=context)
     except HeadgateError as error:
-        return _failed(
-            name, error, "start the pipeline once, or correct `checkpoint` in headgate.toml"
-        )
+        remedy = "start the pipeline once, or correct `checkpoint` in headgate.toml"
+        return _failed(name, error, _unless_down(error, remedy))
     if strange := _not_its_own(context, pipeline):
         problem = ConfigError("; ".join(strange))
         return _failed(name, problem, "give each pipeline its own `checkpoint` in headgate.toml")
@@ -274,7 +289,8 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
     try:
         version = read_registered(context, pipeline)
     except HeadgateError as error:
-        return _failed(name, error, "correct `evidence`, `watch` or `query`")
+        remedy = "correct `evidence`, `watch` or `query` in headgate.toml"
+        return _failed(name, error, _unless_down(error, remedy))
     if version is None and pipeline.checkpoint:
         how = "start the pipeline, or wait until the first batch has completed"
         return _note(name, "nothing to read yet, because no batch has completed", how)
@@ -349,13 +365,22 @@ def _activity(context: Context) -> Iterator[Check]:
         if activity.feed is not None:
             yield _ok(check, f"{said} (source: {activity.feed}{fresh})")
         else:
-            pipeline = context.registry.pipeline(name)
-            is_spark = pipeline is not None and pipeline.engine is Engine.SPARK
-            yield _note(check, said + fresh, _WATCH_IT if is_spark else _SEE_IT)
+            yield _note(check, said + fresh, _how_to_see(context.registry.pipeline(name)))
 
 
+def _how_to_see(pipeline: Pipeline | None) -> str:
+    """Return what makes a pipeline's state known."""
+    if pipeline is None or pipeline.engine is not Engine.SPARK:
+        return _SEE_IT
+    return _CHECK_WATCH if pipeline.watch else _WATCH_IT
+
+
+_CHECK_WATCH = "check whether the query is running, and whether its driver calls headgate.watch"
 _WATCH_IT = (
     "call headgate.watch(spark, DIR) in the driver and set `watch` to DIR in headgate.toml, or set "
     "a status command"
 )
-_SEE_IT = "check `group` in headgate.toml, and Headgate's permission to describe this group"
+_SEE_IT = (
+    "if Kafka responds, check `group` in headgate.toml, and Headgate's permission to describe this "
+    "group"
+)
