@@ -66,7 +66,7 @@ def test_into_the_store(run):
         (["v.json", "--pipeline", "ordres", "--config", "h.toml"], "did you mean orders?"),
         (
             ["v.json", "--pipeline", "orders"],
-            "no pipeline 'orders' in headgate.toml (file not found)",
+            "headgate.toml not found in this folder, so no pipeline is registered",
         ),
         (["nope.json"], "isn't a file"),
         (["v.json", "-o", "no/folder.json"], "No such file or directory"),

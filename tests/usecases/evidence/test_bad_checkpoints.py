@@ -218,3 +218,6 @@ def test_no_checkpoint_has_no_batches(tmp_path):
         read_batches(str(tmp_path))
     with pytest.raises(EvidenceError, match=r"^checkpoint .*/none not found$"):
         read_batches(str(tmp_path / "none"))
+    (tmp_path / "file").write_text("no checkpoint")
+    with pytest.raises(EvidenceError, match="checkpoint: it is a file, not a folder"):
+        read_batches(str(tmp_path / "file"))

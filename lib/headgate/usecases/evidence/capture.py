@@ -11,7 +11,7 @@ from pathlib import Path
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.version import Code, Evidence, Version
 from headgate.text.numbers import instead
-from headgate.usecases.context import Context, importable_from
+from headgate.usecases.context import Context, importable_from, needs_file
 from headgate.usecases.evidence.read_version import read_version
 
 
@@ -88,9 +88,10 @@ def _now() -> str:
 
 def check_declared(pipeline: str, context: Context) -> None:
     """Raise NotFoundError if the registry doesn't have the pipeline."""
+    needs_file(context)
     if context.registry.pipeline(pipeline) is None:
         known = instead(pipeline, [p.name for p in context.registry.pipelines])
-        location = context.registry.path or "headgate.toml (file not found)"
+        location = context.registry.path or "headgate.toml"
         raise NotFoundError(f"no pipeline {pipeline!r} in {location}{known}")
 
 

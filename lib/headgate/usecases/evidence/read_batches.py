@@ -24,7 +24,9 @@ def read_batches(
     place = find(location, context.registry.file_systems if context else None)
     if place is None:
         raise EvidenceError(f"checkpoint {without_secret(location)} not found")
-    if not place.is_folder or not is_checkpoint(e.name for e in entries(place)):
+    if not place.is_folder:
+        raise EvidenceError(f"{checkpoint} isn't a Spark checkpoint: it is a file, not a folder")
+    if not is_checkpoint(e.name for e in entries(place)):
         raise EvidenceError(
             f"{checkpoint} isn't a Spark checkpoint: the folder has no offset log and no commit log"
         )

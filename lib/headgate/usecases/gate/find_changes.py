@@ -163,10 +163,13 @@ def _registry_at(context: Context, base: Base) -> tuple[Registry | None, tuple[s
         data = text.decode("utf-8-sig")
         known = headgate_toml.parse(data, path=str(file), source=source, env=unset_variables())
         return known, ()
-    except (RegistryError, UnicodeDecodeError) as error:
-        return context.registry, (
-            f"{error}. For the base, Headgate uses the pipelines of the working tree.",
-        )
+    except RegistryError as error:
+        problem = str(error)
+    except UnicodeDecodeError:
+        problem = f"{source} isn't UTF-8 text"
+    return context.registry, (
+        f"{problem}. For the base, Headgate uses the pipelines of the working tree.",
+    )
 
 
 def _renamed(pipeline: Pipeline, gone: Sequence[Pipeline]) -> Pipeline | None:

@@ -308,7 +308,7 @@ def _moved(found: FoundChange) -> Iterator[str]:
             else f"headgate.toml no longer has `checkpoint` (in the base: {old}). Does the query "
             "still start with the same checkpoint? If not, the query starts from scratch."
         )
-    if "group" in found.settings and before.group:
+    if "group" in found.settings and before.group and after.group:
         yield (
             f"headgate.toml changes the group from {before.group} to {after.group}. Does "
             "the new group have the offsets and state of the old group? If not, the "

@@ -256,7 +256,7 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
         return [
             (
                 f"run {row.id} can't be undone, because its snapshots expired and were removed at "
-                f"{cleaned[-1]}"
+                f"{cleaned[-1]}. Plan a scenario instead: `headgate plan --help` lists them"
             )
         ]
     undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))
