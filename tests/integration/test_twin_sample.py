@@ -31,7 +31,7 @@ def test_json_lines_csv_and_parquet_are_the_same_rows(tmp_path):
         ('{"k": 1}\n[]\n', "{file}", ":2: expected one JSON object in each line"),
         ("other\n1\n", "{file}", "has none of the columns of source /data/orders .k, v."),
         ("k\n1\n", "order={file}", "has no source order.*orders"),
-        ("k\n1\n", "/no/such/file", "can't be read as a sample"),
+        ("k\n1\n", "/no/such/file", "can't be read: No such file or directory. Check the path"),
         ("PAR1 and no more", "{file}", "can't be read as a sample"),
     ],
 )

@@ -179,6 +179,12 @@ def test_bytes_that_are_no_text_are_given_in_base64(tmp_path):
     assert (record.key, record.value) == (b"k", b"\x00\x00\x00\x01\x02")
 
 
+def test_properties_that_are_no_text_say_what_to_do(tmp_path):
+    (tmp_path / "p").write_bytes(b"a=\xff")
+    with pytest.raises(EvidenceError, match=r"isn't UTF-8 text\. Save the file as UTF-8$"):
+        read_settings(tmp_path / "p")
+
+
 def test_a_state_directory_is_found_from_its_root_and_from_the_application(tmp_path):
     for store in ("0_0/rocksdb/counts", "0_1/rocksdb/counts", "1_0/windows", "global/rocksdb/all"):
         (tmp_path / "app" / store).mkdir(parents=True)
@@ -234,7 +240,7 @@ LOST = StreamsVerdict(
 
 def test_a_lost_store_is_said_in_words_and_weakens_what_both_agree_on():
     assert headline(LOST) == "Kafka Streams starts and resumes"
-    assert ("Store", "counts: lost: the new version doesn't read this store, 2 keys") in list(
+    assert ("Store", "counts: 2 keys lost: the new version doesn't read this store") in list(
         facts(LOST)
     )
     judged = judge_streams(Report(), LOST)

@@ -161,6 +161,8 @@ def test_what_can_not_be_rehearsed_is_said_before_spark_is_started(tmp_path):
         EvidenceError, match="isn't a Spark checkpoint: the folder has no offset log"
     ):
         rehearse(str(tmp_path), "module:function")
+    with pytest.raises(EvidenceError, match="checkpoint: it is a file, not a folder"):
+        rehearse(str(tmp_path / "notes.txt"), "module:function")
     with pytest.raises(EvidenceError, match="gone not found"):
         rehearse(str(tmp_path / "gone"), "module:function")
     with pytest.raises(CaptureError, match=r"query\.py isn't a module:function"):

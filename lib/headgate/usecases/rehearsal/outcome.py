@@ -15,6 +15,7 @@ from headgate.usecases.rehearsal.fill_broker import Stage
 from headgate.usecases.rehearsal.one_version import COLUMNS, Played, Side, counted
 
 _ROWS = 20
+NOT_COMPARED = "one version failed or did not finish, so the outputs can't be compared"
 _ALWAYS = (
     "other instances, standby tasks and rebalances",
     "calls from the code to other systems",
@@ -53,8 +54,9 @@ def compared(new: Played, old: Played) -> OutputDifference:
     """Compare the outputs of both versions for the same records and copies of the same state."""
     told = EngineVerdict(outcome=old.ran.outcome, error_class=_class(old))
     if {old.ran.outcome, new.ran.outcome} != {EngineOutcome.RESUMES}:
-        note = "one version did not finish, so the outputs can't be compared"
-        return OutputDifference(old=told.outcome, old_error_class=told.error_class, note=note)
+        return OutputDifference(
+            old=told.outcome, old_error_class=told.error_class, note=NOT_COMPARED
+        )
     return compare_rows(old.rows(), new.rows(), (COLUMNS, COLUMNS), old=told)
 
 

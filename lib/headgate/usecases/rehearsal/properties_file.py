@@ -19,8 +19,8 @@ def read_lines(file: Path) -> list[str]:
         return file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise EvidenceError(f"{file} can't be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise EvidenceError(f"{file} isn't UTF-8 text: {error}") from None
+    except UnicodeDecodeError:
+        raise EvidenceError(f"{file} isn't UTF-8 text. Save the file as UTF-8") from None
 
 
 def read_settings(file: Path) -> dict[str, str]:

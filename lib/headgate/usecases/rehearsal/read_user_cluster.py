@@ -48,8 +48,8 @@ class UserCluster:
 
     def facts(self) -> dict[str, object]:
         """Return all facts that a rehearsal must not change, by topic and group."""
-        found: dict[str, object] = {"topic names": sorted(self.names[0])}
-        found |= {"group names": sorted(self.names[1])}
+        found: dict[str, object] = {"the list of topics": sorted(self.names[0])}
+        found |= {"the list of groups": sorted(self.names[1])}
         for name, topic in self.topics.items():
             parts = [(p.number, p.begin, p.end) for p in topic.partitions]
             found[f"topic {name}"] = [topic.id, parts]

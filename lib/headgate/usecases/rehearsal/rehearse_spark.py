@@ -38,6 +38,7 @@ from headgate.text import numbers as words
 from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.rehearsal.outcome import NOT_COMPARED
 
 PREFIX = "headgate-rehearsal-"
 Say = Callable[[str], None]
@@ -155,7 +156,9 @@ def _place(checkpoint: str, context: Context | None) -> FileLocation:
     place = find(checkpoint, context.registry.file_systems if context else {})
     if place is None:
         raise EvidenceError(f"checkpoint {checkpoint} not found")
-    if not place.is_folder or not _is_checkpoint(place):
+    if not place.is_folder:
+        raise EvidenceError(f"{checkpoint} isn't a Spark checkpoint: it is a file, not a folder")
+    if not _is_checkpoint(place):
         raise EvidenceError(
             f"{checkpoint} isn't a Spark checkpoint: the folder has no offset log and no commit log"
         )
@@ -215,7 +218,7 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
     done = (EngineOutcome.RESUMES,) * 2
     told = OutputDifference(old=old.engine.outcome, old_error_class=old.engine.error_class)
     if (old.engine.outcome, new.engine.outcome) != done:
-        return replace(told, note="one version did not finish, so the outputs can't be compared")
+        return replace(told, note=NOT_COMPARED)
     if None in (old.engine.rows_out, new.engine.rows_out):
         note = "the outputs can't be compared: Headgate can't assign this sink's rows to batches"
         return replace(told, note=note)

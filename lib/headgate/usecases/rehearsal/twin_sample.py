@@ -93,7 +93,12 @@ def _read(file: Path) -> Rows:
             is_parquet = stream.read(4) == b"PAR1"
         rows = _parquet(file) if is_parquet else _text(file.read_text(encoding="utf-8"), file)
         return [row for _, row in zip(range(_MOST_ROWS), rows, strict=False)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise EvidenceError(
+            f"sample file {file} can't be read: {error.strerror or error}. Check the path and its "
+            "permissions"
+        ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise EvidenceError(
             f"{file} can't be read as a sample ({error}): use JSON lines, CSV or Parquet"
         ) from None

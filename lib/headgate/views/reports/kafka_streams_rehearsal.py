@@ -41,7 +41,7 @@ STAGES = {
 }
 _FATES = {
     StoreFate.KEPT: "read by the new version",
-    StoreFate.LOST: "lost: the new version doesn't read this store",
+    StoreFate.LOST: "the new version doesn't read this store",
     StoreFate.EMPTY: "starts empty: the old version has no store with this name",
 }
 _COPIED = {
@@ -96,8 +96,8 @@ def store_words(store: StoreRows) -> str:
     """Return what became of a store and its keys."""
     was, now = ("?" if n is None else f"{n:,}" for n in (store.before, store.after))
     if store.fate is StoreFate.LOST:
-        keys = f", {many(store.before, 'key')}" if store.before is not None else ""
-        return f"{store.store}: {_FATES[store.fate]}{keys}"
+        keys = f"{many(store.before, 'key')} " if store.before is not None else ""
+        return f"{store.store}: {keys}lost: {_FATES[store.fate]}"
     if store.fate is StoreFate.EMPTY:
         was = "0"
     return f"{store.store}: {was} → {now} keys, {_FATES[store.fate]}"

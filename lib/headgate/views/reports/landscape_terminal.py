@@ -189,7 +189,7 @@ REMARKS = {
     PositionState.BEYOND_END: (
         "position is after the latest offset: topic probably recreated or truncated"
     ),
-    PositionState.NOT_LISTED: "Kafka doesn't have this partition",
+    PositionState.NOT_LISTED: "not all partitions are in Kafka",
     PositionState.NO_OFFSET: "some partitions have no stored offset",
 }
 

@@ -103,15 +103,18 @@ def _number(value: int | None) -> str:
 def output_words(output: OutputDifference) -> str:
     """Return how the old version's output compares, or why it was not compared."""
     if not output.same_input:
-        did = {EngineOutcome.REFUSES: f"fails with {output.old_error_class}"}.get(output.old)
-        did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "did not finish")
-        said = f"the old version {did}"
+        did = {EngineOutcome.REFUSES: _fails(output.old_error_class), EngineOutcome.RESUMES: "runs"}
+        said = f"the old version {did.get(output.old, 'did not finish')}"
         return f"{said}; {output.note}" if output.note else said
     counts = (
         f"with the same input: {many(output.equal, 'equal row')}, {output.only_before:,} only in "
         f"the old output, {output.only_after:,} only in the new output"
     )
     return f"{counts}; {output.note}" if output.note else counts
+
+
+def _fails(error_class: str | None) -> str:
+    return f"fails with {error_class}" if error_class else "fails"
 
 
 def rollback_words(back: RollbackTrial) -> str:
@@ -123,8 +126,7 @@ def rollback_words(back: RollbackTrial) -> str:
         said = f"the old version runs on the copy that the new version changed, and {took}"
     else:
         said = (
-            f"the old version fails with {back.error_class} on the copy that the new version "
-            "changed"
+            f"the old version {_fails(back.error_class)} on the copy that the new version changed"
         )
         said = f"{said}. {_repaired(back)}"
     return f"{said}. {_OWN_ENTRY}" if back.is_own_entry else said
