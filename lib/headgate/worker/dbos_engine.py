@@ -10,6 +10,7 @@ and is resumed by the worker itself.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import defaultdict
 from typing import Any
@@ -20,6 +21,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from headgate.store.rows import RunRow, RunState
 from headgate.worker.runner import Runner
 
+LOG = logging.getLogger("headgate.worker")
 # Grows when the steps of the workflow below, or what they return, are others; what an older one
 # left is shown, not recovered.
 WORKFLOW_VERSION = "2"
@@ -170,4 +172,6 @@ def _guarded(call: Any, *rest: Any) -> list[Any]:
     try:
         return list(call())
     except Exception as error:
-        return [RunState.FAILED.value, f"unexpected error {type(error).__name__}: {error}", *rest]
+        LOG.exception("unexpected error")
+        said = f"unexpected error {type(error).__name__}: {str(error).rstrip('.')}"
+        return [RunState.FAILED.value, f"{said}. The worker's log has the stack trace", *rest]

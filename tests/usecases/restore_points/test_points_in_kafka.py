@@ -53,7 +53,7 @@ def test_points_that_are_only_offsets_say_nothing_of_spark(capsys):
     show(found, {})
     said = capsys.readouterr().out
     assert "1 restore point, only with offsets (they use no disk space)" in said
-    assert "Spark" not in said and disk_use(found) == "only offsets (no disk space)"
+    assert "Spark" not in said and disk_use(found) == "only offsets (they use no disk space)"
 
 
 def test_a_row_says_what_was_verified_and_why_kafka_lacks_records():

@@ -49,7 +49,7 @@ def _points(key: tuple[str | None, str], _context: Context) -> PointList:
 def disk_use(found: PointList) -> str:
     """Return what the points hold on disk, and their limit."""
     if all(row.location is None for row in found.points):
-        return "only offsets (no disk space)"
+        return "only offsets (they use no disk space)"
     return (
         f"{size(found.held_bytes)} on disk, up to {size(found.bytes)} after Spark deletes their "
         f"files from the checkpoint (max_size: {size(found.max_bytes)})"
