@@ -13,7 +13,13 @@ from headgate.gateway.process.git import repository_of
 from headgate.gateway.process.python_environment import python_of
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.rules.compare.gated import Gated, GateReport, PipelineChange, worst_first
+from headgate.rules.compare.gated import (
+    ComparedWith,
+    Gated,
+    GateReport,
+    PipelineChange,
+    worst_first,
+)
 from headgate.text.numbers import plural
 from headgate.usecases.compare.compare_versions import report_on
 from headgate.usecases.compare.source_location import source_place
@@ -26,7 +32,7 @@ from headgate.usecases.gate.find_changes import (
     requirements_file,
 )
 from headgate.usecases.gate.kafka_streams import JarRuns, compare_descriptions
-from headgate.usecases.gate.old_version import OldVersion, find_old_version
+from headgate.usecases.gate.old_version import OldVersion, find_old_version, unset_store
 from headgate.usecases.gate.run_twins import Pair, TwinChoice, TwinRuns
 from headgate.usecases.gate.sides import (
     Captured,
@@ -60,7 +66,7 @@ def gate(
     base = find_base(repository_of(Path(context.registry.path or ".").parent), revision)
     changes, warnings = find_changes(context, base)
     with scratch_folder(PREFIX) as scratch, ExitStack() as stack:
-        check = _Check(_offline(context, scratch), base, scratch, options or GateOptions(), say)
+        check = _Check(context, base, scratch, options or GateOptions(), say)
         pipelines = check.run(changes, stack)
     return GateReport(
         base=base.commit,
@@ -97,7 +103,8 @@ class _Check:
     def __init__(
         self, context: Context, base: Base, scratch: Path, options: GateOptions, say: Say
     ) -> None:
-        self._context, self._base, self._scratch = context, base, scratch
+        self._context, self._base, self._scratch = _offline(context, scratch), base, scratch
+        self._unset = unset_store(context)
         self._options, self._say = options, say
         self.warnings: list[str] = []
 
@@ -160,6 +167,8 @@ class _Check:
                 "have the pipeline's code, and Headgate knows no baseline or running version."
             )
             return self._gated(found, said=said)
+        if known.compared_with is ComparedWith.BASE:
+            return replace(known, warnings=(*known.warnings, *self._unset))
         return known
 
     def _described(self, found: FoundChange, old: OldVersion, folder: Path) -> Gated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from headgate.usecases.gate.find_changes import Base, FoundChange
 
 _SUFFIX = ".headgate.json"
 _SQLITE = "sqlite:///"
+_UNSET = re.compile(rf"{UNSET}(\w+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +103,6 @@ def _running(
 ) -> tuple[tuple[str, Version] | None, tuple[str, ...]]:
     """Return what the store says runs, by name; a store that can't be read is a warning."""
     url = context.store_url
-    if UNSET in url:
-        return None, (
-            (
-                "Headgate compares with the base commit, because the store's URL needs an "
-                "environment variable that isn't set."
-            ),
-        )
     if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE).partition("?")[0]).exists():
         return None, ()
     try:
@@ -117,6 +112,17 @@ def _running(
     except HeadgateError as error:
         said = f"The store can't be read, so Headgate compares with the base commit: {error}"
         return None, (said,)
+
+
+def unset_store(context: Context) -> tuple[str, ...]:
+    """Return a warning if the store's URL needs variables that aren't set: nothing reads it."""
+    names = ", ".join(dict.fromkeys(_UNSET.findall(context.store_url)))
+    if not names:
+        return ()
+    return (
+        "Headgate compares with the base commit, because the store's URL needs environment "
+        f"variables that aren't set: {names}.",
+    )
 
 
 def _other_code(base: Base, found: FoundChange, version: Version) -> str:
