@@ -117,7 +117,7 @@ def test_a_pipeline_that_reads_the_folder(diff):
     later = replace(later, sources=(folder,))
     report = diff(to_folder(ID, TOTAL), to_folder(ID), SPARK.format("later"), later=later)
     assert told(report)[0] == ("DWN003", Outcome.SILENTLY_WRONG)
-    assert "later reads total" in report.findings[0].why
+    assert "later reads the column total" in report.findings[0].why
     other = replace(later, sources=(replace(folder, path="/elsewhere"),))
     report = diff(to_folder(ID, TOTAL), to_folder(ID), SPARK.format("later"), later=other)
     assert report.outcome is Outcome.RESUMES
@@ -201,7 +201,7 @@ def test_a_pipeline_that_reads_avro_with_the_schema_of_before(diff):
 
     report = diff(old, new, SPARK.format("later"), later=later(FIRST))
     assert told(report) == [("DWN001", Outcome.SILENTLY_WRONG), ("OUT007", Outcome.RESUMES)]
-    assert "later reads value with the old schema" in report.findings[0].why
+    assert "later reads the value of out with the old schema" in report.findings[0].why
     report = diff(old, new, SPARK.format("later"), later=later(SECOND))
     assert told(report) == [("OUT007", Outcome.RESUMES)]
 

@@ -87,7 +87,7 @@ def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iter
         for name, version in current_versions(context).items():
             for parsed in _avro_of(version, new.target or "", now.column):
                 if parsed.declared is not None and layout_of(parsed.declared) != layout:
-                    said = f"{name} reads {now.column} with the old schema."
+                    said = f"{name} reads the {now.column} of {new.target} with the old schema."
                     yield consumer_reads_field.of(change, Reader(name, said, True), location)
 
 
@@ -137,9 +137,9 @@ def _of_reader(
         column = change.path.partition(".")[0].partition("[")[0]
         if source.columns is None:
             question = READS_COLUMN.format(pipeline=name, path=change.path)
-            said = f"{name} reads this folder, but the evidence of {name} lists no columns."
+            said = f"{name} reads {source.path}, but the evidence of {name} lists no columns."
             yield consumer_may_read_field.of(change, Reader(name, said, False, question), location)
         elif column in source.columns:
             yield consumer_of_files.of(
-                change, Reader(name, f"{name} reads {column}.", True), location
+                change, Reader(name, f"{name} reads the column {column}.", True), location
             )

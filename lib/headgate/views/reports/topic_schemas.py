@@ -87,7 +87,7 @@ def _item(finding: SchemaFinding, fail_on: Collection[str]) -> Item:
 def use_line(use: TopicUse) -> str:
     """Return what a reader does with the records, in one line."""
     if use.blind:
-        return f"{use.pipeline}: unknown, {use.blind}"
+        return f"{use.pipeline}: unknown, because {use.blind}"
     parts = [", ".join(sorted(use.read)) or "no specific field"]
     if use.whole:
         parts.append(f"passes whole records to {', '.join(use.whole)}")
