@@ -84,14 +84,14 @@ def test_other_commands_name_resume(store, plan, run):
     Path("q.json").write_text(dump_plan(plan))
     for argv in (("plan", "pause", "q"), ("undo", run), ("apply", "q.json")):
         said = " ".join(call(*argv).output.split())
-        assert f"run {run} is running" in said and "but no worker is running" in said, said
+        assert f"run {run} is running" in said and "but no worker executes the run" in said, said
         assert told in said
     assert (
         f"No worker is running. To continue the run: headgate resume {run}"
         in call("runs", run).output
     )
     doctor = " ".join(call("doctor").output.split())
-    assert f"run {run} is running, but no worker is running" in doctor and told in doctor
+    assert f"run {run} is running, but no worker executes the run" in doctor and told in doctor
 
 
 def test_a_run_with_a_worker_is_only_followed(store, run):

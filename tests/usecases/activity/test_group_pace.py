@@ -58,7 +58,7 @@ def test_a_group_with_work_shows_how_fast_it_reads():
     assert [(w.read, w.arrived) for w in found.windows] == [(30_000, 1_200)] * 5
     rates = rates_of(found.windows)
     assert (rates.reads, rates.arrives, rates.idle) == (500, 20, False)
-    said = "until 2026-11-20T12:05:00+00:00: 5 one-minute windows with a backlog"
+    said = "until 2026-11-20 12:05:00 UTC, in 5 one-minute windows with a backlog"
     assert said in rates.how
     told = in_time(48_000, rates, "")
     assert (

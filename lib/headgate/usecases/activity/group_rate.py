@@ -15,6 +15,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.impact import Rates
 from headgate.store import open_store
 from headgate.store.rows import RunFacts
+from headgate.text.numbers import short_time
 from headgate.usecases.context import Context
 
 WINDOW_SECONDS = 60.0
@@ -105,8 +106,8 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
         how=(
-            f"measured from committed offsets until {told[-1].end}: {len(told)} one-minute "
-            f"windows{when}"
+            f"measured from committed offsets until {short_time(told[-1].end)} UTC, in "
+            f"{len(told)} one-minute windows{when}"
         ),
         idle=not has_work,
     )

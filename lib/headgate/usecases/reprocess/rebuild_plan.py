@@ -276,8 +276,8 @@ def _ways_to_end(store: Store | SqliteReader, row: RunFacts) -> str:
     if is_served(store.database, row):
         return f": wait until the run ends, or run `headgate cancel {row.id}`"
     return (
-        f", but no worker is running. To continue the run, run `headgate resume {row.id}`; to stop "
-        f"the run, run `headgate cancel --wait {row.id}`"
+        f", but no worker executes the run. To continue the run, run `headgate resume {row.id}`; "
+        f"to stop the run, run `headgate cancel --wait {row.id}`"
     )
 
 

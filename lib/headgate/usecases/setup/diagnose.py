@@ -174,7 +174,7 @@ def _worker(context: Context) -> Check:
     try:
         for run in store.runs.list(ACTIVE_RUNS):
             if not is_served(store.database, run):
-                said = f"run {run.id} is {run.state}, but no worker is running"
+                said = f"run {run.id} is {run.state}, but no worker executes the run"
                 return _note("worker", said, f"run `headgate resume {run.id}`")
         slot = Slot(store.database)
         if not slot.is_free():
@@ -336,8 +336,8 @@ def _of_points(name: str, found: PointList) -> Check:
         return _note(name, said, "check the file system, or update Headgate")
     if newest is None:
         remedy = (
-            "start a worker, which makes them: `headgate up`. Or make one now: `headgate "
-            f"restore-points {found.pipeline} --create`"
+            "start a worker, which makes restore points: `headgate up`. Or make one now: "
+            f"`headgate restore-points {found.pipeline} --create`"
         )
         return _note(name, "no restore point was made yet", remedy)
     if newest.in_kafka is False:
@@ -348,7 +348,10 @@ def _of_points(name: str, found: PointList) -> Check:
         said = f"Kafka no longer has all records after the newest restore point: {newest.kafka}"
         return _note(name, said, remedy)
     count = plural(len(found.points), "restore point")
-    return _ok(name, f"{count}, up to {size(found.bytes)} (max_size: {size(found.max_bytes)})")
+    if all(point.location is None for point in found.points):
+        return _ok(name, f"{count}, only with offsets (they use no disk space)")
+    most = f"max_size: {size(found.max_bytes)}"
+    return _ok(name, f"{count}, up to {size(found.bytes)} on disk ({most})")
 
 
 def _activity(context: Context) -> Iterator[Check]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 KEY = "chain"
-HEAD = ("Pipeline", "Choice", "Result", "Records replaced since")
+HEAD = ("Pipeline", "Choice", "Result", "Output replaced since")
 _CHOICES = {"skip": "skip to the latest offsets", "nothing": "no change"}
 
 

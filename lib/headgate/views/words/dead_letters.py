@@ -53,12 +53,13 @@ def dead_letter_lines(impact: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def read_words(found: Mapping[str, Any]) -> str:
     """Return how many records were read, and of how many."""
-    read, numbers = plural(found["read"], "record"), found.get("partitions", ())
+    numbers = found.get("partitions", ())
     parts = name_list(map(str, numbers))
     of = f"partition{'s' if len(numbers) > 1 else ''} {parts}" if numbers else "the whole topic"
     if found["is_sample"]:
-        return f"{read} read (a sample of {of}: up to {exact(found['offsets'])} records)"
-    return f"{read} read ({of})"
+        held = plural(found["offsets"], "record", exact(found["offsets"]))
+        return f"{exact(found['read'])} of up to {held} read (a sample of {of})"
+    return f"{plural(found['read'], 'record')} read ({of})"
 
 
 def decided_words(found: Mapping[str, Any]) -> str:

@@ -325,6 +325,7 @@ def test_only_the_selected_partitions_were_read():
     assert said(FULL) == "10 records read (the whole topic)"
     assert said(FULL, "1") == "10 records read (partition 1)"
     sample = replace(FULL, is_sample=True, offsets=1_000)
-    assert said(sample, "0", "1") == "10 records read (a sample of partitions 0, 1"
+    sampled = said(sample, "0", "1")
+    assert sampled == "10 of up to 1\u202f000 records read (a sample of partitions 0, 1)"
     risks = plan_of(World(sample), partitions=["0"]).risks
     assert any("These partitions have up to 1000 records" in risk for risk in risks)
