@@ -71,7 +71,7 @@ def test_a_plan_that_starts_a_paused_pipeline_says_who_paused_it(store, ran, mon
     assert risks(store, monkeypatch, MOVE) == ()
     run = ran(PAUSE)
     (risk,) = risks(store, monkeypatch, MOVE)
-    assert risk.startswith("q is paused (since 2026-01-01T00:00:10+00:00, by ann)") and run in risk
+    assert risk.startswith("q is paused (since 2026-01-01 00:00:10 UTC, by ann)") and run in risk
     assert risk.endswith("The run of this plan starts q, and ends the pause")
     assert risks(store, monkeypatch, RESUME) == ()
     ran(MOVE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from headgate.store.rows import RunFacts, RunFilter, RunRow, RunState
 from headgate.store.sqlite_reader import open_soonest
+from headgate.text.numbers import short_time
 from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class Paused:
     def words(self) -> str:
         """The pause in one clause."""
         return (
-            f"paused (since {self.since}, by {self.by}): `headgate undo {self.run}` resumes the "
-            "pipeline"
+            f"paused (since {short_time(self.since)} UTC, by {self.by}): `headgate undo {self.run}`"
+            " resumes the pipeline"
         )
 
 

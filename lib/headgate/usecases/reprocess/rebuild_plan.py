@@ -21,7 +21,7 @@ from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.store.step_records import step_records
 from headgate.store.worker_slots import is_served
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, short_time
 from headgate.usecases.activity.list_paused import PAUSE, STARTS, ended_by, pause_of
 from headgate.usecases.reprocess.complete_version import complete_version
 
@@ -256,7 +256,8 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
         return [
             (
                 f"run {row.id} can't be undone, because its snapshots expired and were removed at "
-                f"{cleaned[-1]}. Plan a scenario instead: `headgate plan --help` lists them"
+                f"{short_time(cleaned[-1])} UTC. Plan a scenario instead: `headgate plan --help` "
+                "lists them"
             )
         ]
     undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))

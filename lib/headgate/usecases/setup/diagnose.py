@@ -25,7 +25,7 @@ from headgate.reprocess.scenarios.shared.common import shared_checkpoint
 from headgate.store import open_store
 from headgate.store.rows import ACTIVE_RUNS
 from headgate.store.worker_slots import Slot, is_served
-from headgate.text.numbers import plural, size
+from headgate.text.numbers import plural, short_time, size
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
@@ -364,7 +364,8 @@ def _activity(context: Context) -> Iterator[Check]:
     for name, activity in found.items():
         check = f"activity of {name}"
         said = f"{activity.state.value}, {activity.reason}"
-        fresh = f"; last activity {activity.seen_at}" if activity.seen_at else ""
+        seen = f"; last activity at {short_time(activity.seen_at)} UTC"
+        fresh = seen if activity.seen_at else ""
         if activity.feed is not None:
             yield _ok(check, f"{said} (source: {activity.feed}{fresh})")
         else:

@@ -82,7 +82,7 @@ def _summary(landscape: Landscape) -> str:
         plural(len(landscape.topics), "topic"),
         plural(len(landscape.groups), "group"),
     )
-    seen = f"read at {landscape.at}" if landscape.at else "not read"
+    seen = f"read at {short_time(landscape.at)} UTC" if landscape.at else "not read"
     return f"{', '.join(parts)}; Kafka cluster state {seen}"
 
 
