@@ -204,9 +204,10 @@ def test_rows_of_a_new_source_come_after_the_restart():
     assert judge(run(**less, added_sources=1, modes=("Append", "Append"))).outcome == (
         "silently_wrong"
     )
-    for added, mode in ((1, "Update"), (-1, "Update"), (-1, "Append")):
-        found = judge(run(**less, added_sources=added, modes=(mode, mode)))
-        assert (found.outcome, found.is_thin) == ("unknown", True), (added, mode)
+    for added, removed, mode in ((1, 0, "Update"), (0, 1, "Update"), (1, 1, "Append")):
+        others = {"added_sources": added, "removed_sources": removed}
+        found = judge(run(**less, **others, modes=(mode, mode)))
+        assert (found.outcome, found.is_thin) == ("unknown", True), (added, removed, mode)
 
 
 def test_columns_of_time_are_not_compared():

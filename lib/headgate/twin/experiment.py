@@ -121,8 +121,8 @@ class Experiment:
     `again` that once more, if it was asked for. The states have the same names; `history` are the
     keys that the old version's state had after any batch. `words` counts the words in A's rows.
     `sampled` are texts, in small letters, of rows that come from a sample.
-    `added_sources`: how many more streams the new version reads. It takes their rows of A after
-    the restart; where it reads fewer, the state has rows that it alone would never have read.
+    `added_sources`: how many streams only the new version reads. It takes their rows of A after
+    the restart. `removed_sources`: how many only the old one reads, whose rows the state has.
     `takes_otherwise`: texts are generated, and both versions take them apart in different ways.
     """
 
@@ -140,6 +140,7 @@ class Experiment:
     words: Mapping[str, int] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     added_sources: int = 0
+    removed_sources: int = 0
     takes_otherwise: bool = False
     equivalence: Equivalence | None = None
     sampled: frozenset[str] = frozenset()

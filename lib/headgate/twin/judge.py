@@ -235,17 +235,16 @@ def _of_output(run: Experiment) -> TwinVerdict:
             "Does the output depend on the order of rows, on the time or on random values?",
         )
     only, lacking = resumed - own, own - resumed
-    if run.added_sources > 0 and not lacking:
+    if run.added_sources and not run.removed_sources and not lacking:
         return TwinVerdict(
             outcome="resumes", why="Spark reads the new source from the beginning", mixed=True
         )
     # A group's rows of a batch depend on which other rows the batch has. Rows that an added source
     # alone can't explain are told in append mode, where each group has one row.
-    if run.added_sources < 0 or (run.added_sources and run.modes[1] != "Append"):
-        more = "more" if run.added_sources > 0 else "fewer"
+    if run.removed_sources or (run.added_sources and run.modes[1] != "Append"):
         said = _unknown(
-            f"the states are equal, but the new version reads {more} streams, so its output "
-            "differs in any case",
+            "the states are equal, but the versions read different streams, so their outputs "
+            "differ in any case",
             "Does each source still have the same meaning?",
         )
         return replace(said, is_thin=True)

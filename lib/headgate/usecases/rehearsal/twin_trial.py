@@ -150,6 +150,7 @@ class Trial:
         if self.wish.is_wide:
             self._keep_windows(False)
         inside, left_out = volatile(studies)
+        added, removed = _other_sources(*studies)
         run = Experiment(
             modes=(studies[0]["output_mode"], studies[1]["output_mode"]),
             before_a=before_a,
@@ -158,7 +159,8 @@ class Trial:
             words=count_words(feed.a),
             inside=inside,
             left_out=left_out,
-            added_sources=_streams(studies[1]) - _streams(studies[0]),
+            added_sources=added,
+            removed_sources=removed,
             takes_otherwise=not self.wish.sample and takes_otherwise(studies),
         )
         if before_a.error or before_a.late:
@@ -244,8 +246,15 @@ class Trial:
                 draft.replace(path)
 
 
-def _streams(study: dict[str, Any]) -> int:
-    return sum(s["is_streaming"] for s in study["sources"])
+def _streams(study: dict[str, Any]) -> list[dict[str, Any]]:
+    return [s for s in study["sources"] if s["is_streaming"]]
+
+
+def _other_sources(old: dict[str, Any], new: dict[str, Any]) -> tuple[int, int]:
+    """Count the streams that only the new and only the old version reads, but those that moved."""
+    moved = _paired(old, new)
+    ours, theirs = ({s["folder"] for s in _streams(study)} for study in (old, new))
+    return len(theirs - ours - moved.keys()), len(ours - theirs - set(moved.values()))
 
 
 def _sources(studies: Sequence[dict[str, Any]]) -> list[SourceRows]:
@@ -286,10 +295,13 @@ def _reads_otherwise(old: dict[str, Any], new: dict[str, Any]) -> str | None:
 
 
 def _paired(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
-    """Return sources of the new version that have moved, and the old one's in their place."""
+    """Return sources of the new version that have moved, and the old one's in their place.
+
+    Spark finds the offsets of a source with a name by the name: another name has none.
+    """
 
     def streams(study: dict[str, Any]) -> list[str]:
-        return [s["folder"] for s in study["sources"] if s["is_streaming"]]
+        return [s["folder"] for s in _streams(study) if not s["is_named"]]
 
     ours, theirs = streams(old), streams(new)
     gone = [s for s in ours if s not in theirs]
