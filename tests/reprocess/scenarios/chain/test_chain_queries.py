@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import LoggedBatch
-from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version, Watermark
+from headgate.model.version import (
+    Engine,
+    OperatorKind,
+    Source,
+    StatefulOperator,
+    Version,
+    Watermark,
+)
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.chain import downstream
+from headgate.reprocess.scenarios.chain import downstream, first
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.downstream import _reprocessed, move_downstream
 from headgate.reprocess.scenarios.chain.join import _own_options, _steps, _without_options
@@ -179,3 +188,22 @@ def test_a_remote_checkpoint_can_t_skip_and_the_blocker_says_what_can():
     move = move_downstream(request, MEMBER, CUTS, Choice.SKIP)
     (blocker,) = [b for b in (*move.blockers, *move.plan.blockers) if "remote" in b]
     assert blocker.endswith("Pass --choose q=reset or --choose q=nothing")
+
+
+@pytest.mark.parametrize(
+    ("options", "is_whole"),
+    [
+        ({"startingOffsets": "earliest"}, True),
+        ({"startingOffsets": "Earliest"}, True),
+        ({"startingOffsets": "latest"}, False),
+        ({"startingOffsets": "earliest", "startingTimestamp": "1700000000000"}, False),
+        ({}, False),
+    ],
+)
+def test_a_rebuild_reads_all_of_the_input_only_from_its_earliest_offsets(options, is_whole):
+    """Spark's own precedence: a timestamp wins over startingOffsets, whose words have no case."""
+    source = Source(position=0, format="kafka", topics=("b",), options=options)
+    version = Version(engine=Engine.SPARK, stateful=(), sources=(source,))
+    request = PlanRequest(scenario="chain", pipeline=QUERY, inspector=Paper(1))
+    whys = list(first._not_rewritten(request, replace(MEMBER, version=version, reads=frozenset())))
+    assert any("startingOffsets" in why for why in whys) is not is_whole

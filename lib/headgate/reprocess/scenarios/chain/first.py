@@ -19,6 +19,7 @@ from headgate.reprocess.scenarios.chain.moves import (
     request_for,
     rewind_plan,
 )
+from headgate.reprocess.scenarios.from_scratch.kafka_starts import Start, start_of
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
@@ -100,9 +101,7 @@ def _not_rewritten(request: PlanRequest, member: Member) -> Iterator[str]:
 
 
 def _is_from_earliest(source: Source) -> bool:
-    if source.format not in (None, "kafka"):
-        return True
-    return source.plain_options.get("startingoffsets") == "earliest"
+    return source.format not in (None, "kafka") or start_of(source) is Start.EARLIEST
 
 
 def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) -> Move:
