@@ -41,6 +41,17 @@ def run(after=plain, before=plain, keys=KEYS, **fields):
 OTHER_OUT = replace(DONE, rows=ROWS[:-1])
 
 
+def test_an_only_value_that_is_always_the_same_shows_nothing():
+    """max(x < 500) and min(x < 500) are both true where each x is."""
+    alike = {SAVE: store(lambda n: (True,), names=("flag",))}
+    found = judge(run(state_before=alike, state_after=alike))
+    assert (found.outcome, found.is_thin) == ("unknown", True)
+    assert "value column 1 of store default" in found.why
+    # A deduplication stores nothing, or when a key expires.
+    kept = {(0, "dedupe", "default"): store(lambda n: (None,), names=("__dummy__",))}
+    assert judge(run(state_before=kept, state_after=kept)).outcome == "resumes"
+
+
 def test_equal_states_and_outputs_resume():
     found = judge(run())
     assert (found.outcome, found.why) == (

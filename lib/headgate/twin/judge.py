@@ -295,9 +295,11 @@ def _lacking(run: Experiment) -> str | None:
                 f"store {name} of {operator} has only {plural(len(store.rows), 'key')} (a verdict "
                 f"needs {least})"
             )
-        constant = _constant(store)
+        # The only value of other operators may be the same for all keys: a time, or nothing.
+        least = 1 if OPERATOR_KINDS.get(operator) in _GROUPS else 2
+        constant = _constant(store, least)
         twin = run.state_after.get((number, operator, name))
-        if constant is not None and (twin is None or _constant(twin) is not None):
+        if constant is not None and (twin is None or _constant(twin, least) is not None):
             return (
                 f"value column {constant + 1} of store {name} ({operator}) is the same for all "
                 "keys, so the run may miss a difference"
@@ -305,10 +307,10 @@ def _lacking(run: Experiment) -> str | None:
     return None
 
 
-def _constant(store: Store) -> int | None:
-    """Return a value column with the same value for all keys."""
+def _constant(store: Store, least: int) -> int | None:
+    """Return a value column with the same value for all keys, if there are at least so many."""
     rows = [v for v in store.rows.values() if isinstance(v, tuple) and v and v[0] != "several"]
-    if len(rows) < _CONSTANT_OVER or len({len(v) for v in rows}) != 1 or len(rows[0]) < 2:
+    if len(rows) < _CONSTANT_OVER or len({len(v) for v in rows}) != 1 or len(rows[0]) < least:
         return None
     alike = [len({repr(v[i]) for v in rows}) == 1 for i in range(len(rows[0]))]
     names = (*store.values, *([""] * len(alike)))
