@@ -1,10 +1,12 @@
 """Ranges of offsets: what is accepted, and what Spark is told."""
 
+import argparse
 import json
 
 import pytest
 
 from headgate.errors import CaptureError
+from headgate.spark_jobs.data.late.late_records import read_late
 from headgate.spark_jobs.data.offset_ranges import read_ranges
 
 TEXT = '{"orders": {"0": [5, 9], "1": [0, 0]}, "pay": {"0": [1, 2]}}'
@@ -40,3 +42,11 @@ def test_a_topic_without_offsets_is_named():
 def test_what_is_no_range_is_an_error_with_the_form(text):
     with pytest.raises(CaptureError, match=r'--offsets: expected \{"TOPIC"'):
         read_ranges(text)
+
+
+@pytest.mark.parametrize("option", ["late_offsets", "known_offsets"])
+def test_an_error_names_the_option_that_had_the_ranges(option):
+    given = {"input": "t", "late_files": None, "duplicates": "offsets"}
+    ranges = {"late_offsets": TEXT, "known_offsets": TEXT, option: "[]"}
+    with pytest.raises(CaptureError, match=f"^--{option.replace('_', '-')}: expected"):
+        read_late(argparse.Namespace(**given, **ranges))

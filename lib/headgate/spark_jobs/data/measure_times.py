@@ -40,7 +40,11 @@ def main() -> None:
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offset ranges to measure, as JSON or @FILE.")
-    add("--import-only", action="store_true", help="Only import the function, without Spark.")
+    add(
+        "--import-only",
+        action="store_true",
+        help="Import the function and report its code. Don't start Spark.",
+    )
     add("--time-column", help="Column with the event time, if the query has no watermark.")
     slices = f"one per {_RECORDS_EACH} records, at most {_SLICES}"
     add(

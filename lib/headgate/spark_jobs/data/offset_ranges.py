@@ -59,14 +59,14 @@ class OffsetRanges:
         return json.dumps({t: sorted(parts) for t, parts in sorted(self.parts.items())})
 
 
-def read_ranges(text: str) -> OffsetRanges:
+def read_ranges(text: str, option: str = "--offsets") -> OffsetRanges:
     """Return the ranges of a JSON text, or of `@FILE` with one; CaptureError if it is wrong."""
     text = Path(text[1:]).read_text("utf-8") if text.startswith("@") else text
     try:
         document = json.loads(text)
         return OffsetRanges({str(t): _parts(parts) for t, parts in document.items()})
     except (ValueError, TypeError, AttributeError, KeyError) as error:
-        raise CaptureError(f"--offsets: expected {_FORM}, found {text[:80]!r}") from error
+        raise CaptureError(f"{option}: expected {_FORM}, found {text[:80]!r}") from error
 
 
 def _parts(document: Mapping[str, Any]) -> dict[int, tuple[int, int]]:

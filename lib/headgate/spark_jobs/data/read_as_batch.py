@@ -320,7 +320,8 @@ def chosen_batch(returned: Any, built: Built, name: str | None, entry_point: str
         return found[0]
     if not built.writers:
         raise CaptureError(
-            f"{entry_point} returned no DataFrame or DataStreamWriter, and started no query"
+            f"{entry_point} returned no DataFrame or DataStreamWriter, and started no query: "
+            "return one of them, or start the query"
         )
     names = ", ".join(w.name or "(unnamed)" for w in built.writers)
     what = "several queries" if found or name is None else f"no query {name!r}, only others"

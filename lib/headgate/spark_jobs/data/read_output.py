@@ -127,7 +127,10 @@ def database_error(name: str, error: Exception) -> OutputError | UnreachableErro
     if thrown is None:
         reason = str(error).partition("\n")[0]
         if "driver" in reason.lower():
-            reason = f"no JDBC driver for its url is installed ({reason})"
+            reason = (
+                f"no JDBC driver for this database is installed ({reason}). Pass the driver's "
+                "jar to Spark"
+            )
         return OutputError(f"{name} can't be read: {reason}")
     reason = " ".join(str(thrown.getMessage()).partition("\n")[0].split()).rstrip(".")
     state = str(thrown.getSQLState() or "")

@@ -238,7 +238,7 @@ def _kafka_error(topic: str, error: Exception) -> OutputError | UnreachableError
         return OutputError(f"topic {topic} not found. Check its name")
     if "Authorization" in name:
         return OutputError(f"topic {topic} can't be read: {reason}")
-    return UnreachableError(f"Kafka did not respond about topic {topic}: {reason}")
+    return UnreachableError(f"the offsets of topic {topic} can't be read from Kafka: {reason}")
 
 
 def _json_schema(spark: Any, values: Any) -> Any:

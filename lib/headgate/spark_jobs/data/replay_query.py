@@ -82,7 +82,8 @@ def main() -> None:
         "--failing",
         type=Path,
         metavar="FILE",
-        help="Write records on which the function fails to this file. The results leave them out.",
+        help="File for records on which the function fails. The results don't include these "
+        "records.",
     )
     add(
         "--max-failing",

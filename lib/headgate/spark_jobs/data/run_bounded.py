@@ -118,7 +118,10 @@ class BoundedQuery:
         self._sources.bind(self._query, self._bounds)
         if query_id is not None and str(self._query.id()) != query_id:
             self._query.stop()
-            why = f"the checkpoint belongs to query {self._query.id()}, not to query {query_id}"
+            why = (
+                f"the checkpoint belongs to query {self._query.id()}, not to query {query_id}. "
+                "Check whether the checkpoint was replaced, then plan again"
+            )
             return Ended("failed", {}, why)
         while self._query.isActive():
             self._look()

@@ -173,11 +173,13 @@ def read_late(given: argparse.Namespace) -> LateRecords:
         )
     if not given.late_offsets and not given.late_files:
         raise CaptureError("no late records. Pass --late-offsets or --late-files")
+    at = given.known_offsets
+    known = read_ranges(at, "--known-offsets") if at else None
     return LateRecords(
         input=given.input,
-        offsets=read_ranges(given.late_offsets or "{}"),
+        offsets=read_ranges(given.late_offsets or "{}", "--late-offsets"),
         files=given.late_files or None,
-        known=read_ranges(given.known_offsets) if given.known_offsets else None,
+        known=known,
         identity=None if NONE in names else tuple(n for n in names if n != OFFSETS),
     )
 

@@ -51,7 +51,7 @@ def main() -> None:
         metavar="jdbc:NAME.TABLE",
         help="If --to is a table: empty table for the keys whose results change.",
     )
-    add("--columns", help="Columns of a table in --to, as JSON.")
+    add("--columns", help="If --to is a table: its columns, as JSON.")
     run(parser, work)
 
 
