@@ -76,6 +76,15 @@ def test_stores_that_lost_their_names_are_told():
     assert "no longer reads store one (1 key), and store two starts empty" in why
 
 
+def test_several_stores_that_lost_their_names_are_told_in_the_plural():
+    row = {(0, b"k"): b"1"}
+    old = replace(EQUAL.before_a, stores={"one": row, "two": row})
+    new = replace(EQUAL.after_a, stores={"three": row, "four": row})
+    names = (frozenset({"one", "two"}), frozenset({"three", "four"}))
+    why = judge_streams(differing(before_a=old, after_a=new, names=names)).why
+    assert "reads stores one and two (2 keys), and stores four and three start empty" in why
+
+
 def test_other_results_by_intent_mix_history():
     found = judge_streams(differing(after_a=start(THREES, {"counts": COUNTS})))
     assert (found.outcome, found.mixed) == ("resumes", True)

@@ -14,7 +14,7 @@ new version means something else by intent, and its history is mixed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headgate.model.twin import Counterexample, OperatorRows, Refused, TwinVerdict
@@ -266,14 +266,18 @@ def _lost(run: StreamsExperiment) -> tuple[list[str], list[str]]:
     return gone, added
 
 
+def _named(stores: Sequence[str]) -> str:
+    return f"store{'s' if len(stores) > 1 else ''} {' and '.join(stores)}"
+
+
 def _renamed(run: StreamsExperiment) -> Iterator[str]:
     gone, added = _lost(run)
     if gone and added:
         keys = sum(len(run.before_a.stores[s]) for s in gone)
         verb = "starts" if len(added) == 1 else "start"
         yield (
-            f"the new version no longer reads store {' and '.join(gone)} ({plural(keys, 'key')}), "
-            f"and store {' and '.join(added)} {verb} empty"
+            f"the new version no longer reads {_named(gone)} ({plural(keys, 'key')}), "
+            f"and {_named(added)} {verb} empty"
         )
 
 
@@ -355,7 +359,7 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     ]
     if differ:
         why += (
-            f". Interactive queries on store {' and '.join(sorted(differ))} return different rows "
+            f". Interactive queries on {_named(sorted(differ))} return different rows "
             "than after a start from scratch"
         )
     return TwinVerdict(outcome="resumes", why=why, mixed=bool(differ), is_exact=not differ)
