@@ -141,7 +141,7 @@ def _proof(found: Untouched, address: str) -> str:
     names = ", ".join(found.changed[:_ROWS])
     rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]
     return (
-        markup.section("The original")
+        markup.section("Original checkpoint")
         + markup.say(what, "resumes" if found.is_unchanged else "unknown")
         + markup.facts([*rows, ("Changed", names)])
     )

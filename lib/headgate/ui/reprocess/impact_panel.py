@@ -51,7 +51,7 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
         yield "Records reprocessed", NONE, what
     elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
-        remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""
+        remark = f"size {NONE}" if amount == NONE else f"about {amount}" if amount else ""
         yield (
             "Records reprocessed",
             counted(impact, impact["total"], count(impact["total"])),

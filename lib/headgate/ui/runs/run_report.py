@@ -25,7 +25,7 @@ _TITLES = {"json": "Download JSON", "markdown": "Download Markdown"}
 _REMARKS = {
     "dropped_by_watermark": "older than the watermark",
     "failed": "not in the results",
-    "late": "of the late batch",
+    "late": "in the late batch",
 }
 
 

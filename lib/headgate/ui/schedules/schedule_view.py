@@ -65,8 +65,8 @@ def schedule_view(context: Context, view: ScheduleView) -> None:
     else:
         st.html(
             markup.quiet(
-                "The schedule has had no tick yet. Ticks start runs only while a worker is "
-                "running: start a worker with `headgate up`."
+                "The schedule has had no tick yet. If no worker is running, ticks start no runs: "
+                "start a worker with `headgate up`."
             )
         )
 

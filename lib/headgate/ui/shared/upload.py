@@ -119,7 +119,8 @@ def _unpacked(folder: Path, name: str, content: bytes) -> Path:
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
             reason = " ".join(str(error).split())[:120]
             raise EvidenceError(
-                f"{name} is a zip that can't be unpacked: {reason}. Upload the files without a zip"
+                f"{name} is a zip that can't be unpacked: {reason}. Check the zip and the free "
+                "disk space, or upload the files without a zip"
             ) from error
     inside = [p for p in folder.iterdir() if p.name not in ("__MACOSX", ".DS_Store")]
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
