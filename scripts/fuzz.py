@@ -68,7 +68,12 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=200_000, help="inputs to read in all")
     parser.add_argument("--minutes", type=float, default=240, help="time limit in minutes")
     parser.add_argument("--kind", choices=KINDS, action="append", help="a kind (default all)")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="number to begin with")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=int(time.time()),
+        help="seed of the first batch; each next adds 1",
+    )
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--table", type=Path, help="page that gets the outcome")
     asked = parser.parse_args()

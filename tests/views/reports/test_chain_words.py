@@ -26,7 +26,7 @@ CHAIN = [
 def test_each_pipeline_is_a_row():
     assert list(chain_rows({"chain": CHAIN})) == [
         ("first", "rewind to batch 7", "exact", SINCE),
-        ("billing", "skip to the latest offsets", "approximate or with duplicates", ""),
+        ("billing", "skip to the latest offsets", "records may be missing or count twice", ""),
         ("audit", "no change", "duplicates", ""),
     ]
     assert not list(chain_rows({}))

@@ -86,8 +86,8 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--no-record",
     metavar="end|leave",
     help=(
-        "Partitions without a record at or after the time: reset to the latest offset (end) or "
-        "keep the committed offset (leave)."
+        "If a partition has no record at or after the time: reset to its latest offset (end), or "
+        "keep its committed offset (leave). Default: the plan is blocked."
     ),
 )
 @click.option(

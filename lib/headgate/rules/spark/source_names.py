@@ -67,7 +67,8 @@ def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
 
 _LEAVE_NAMES_AS = "Don't add or remove names of sources, or start with a new checkpoint."
 _ADD_THE_CHECKPOINT = (
-    "Add the checkpoint or the output of `headgate capture module:function` to the evidence."
+    "Old version: add its checkpoint to the evidence. New version: add the output of `headgate "
+    "capture module:function`."
 )
 _GIVE_THE_SOURCE = "Give the source its old name."
 _WHICH_NAMES_DO = "Which names do the sources of both versions have?"

@@ -240,7 +240,7 @@ class _Trial:
             offsets = restart.broker.committed(self.old.application_id)
             for world in (restart, scratch):
                 world.write(feed.b)
-            self._say("restarting the new version on the old version's state")
+            self._say("starting the new version on the old version's state")
             resumed = pool.submit(self._open_and_start, restart, "new-b")
             own = run.after_a
             if own.how == "resumes":

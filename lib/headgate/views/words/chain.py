@@ -21,7 +21,7 @@ def chain_rows(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _result(row: Mapping[str, Any]) -> str:
     if row["is_exact"]:
         return "exact"
-    return "duplicates" if row["choice"] == "nothing" else "approximate or with duplicates"
+    return "duplicates" if row["choice"] == "nothing" else "records may be missing or count twice"
 
 
 def chain_lines(impact: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -52,7 +52,7 @@ SAME_AGAIN = says(
 FILES_BACK = says(
     Fact.FILES_BACK,
     undo=(
-        "An undo moves to a backup folder all files that were written to {to} since the run. The "
+        "An undo moves all files that were written to {to} since the run to a backup folder. The "
         "query resumes after its last batch before the run. Consumers that have read the moved "
         "files get their results a second time."
     ),
