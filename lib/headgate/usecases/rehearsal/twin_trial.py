@@ -139,9 +139,10 @@ class Trial:
     def _run(self, feed: Feed, studies: Sequence[dict[str, Any]]) -> Experiment:
         old, new = self.old, self.new
         self._write(feed.a, "a")
-        # The old checkpoint pins its policy for the new version, so the control has it, too.
-        policy = self._recorded("conf.json")[0].get(WATERMARK_POLICY)
-        new.settings[WATERMARK_POLICY] = policy or PINNED_DEFAULTS[WATERMARK_POLICY]
+        # The old checkpoint pins these for the new version, so the control has them, too.
+        recorded = self._recorded("conf.json")[0]
+        for key in _PINNED_IN_CONTROL:
+            new.settings[key] = recorded.get(key) or PINNED_DEFAULTS[key]
         if self.wish.is_wide:
             self._keep_windows(True)
         ways = ((old, "before"), (new, "own"))
@@ -274,6 +275,11 @@ def _sources(studies: Sequence[dict[str, Any]]) -> list[SourceRows]:
     return list(found.values())
 
 
+# What decides how a state is stored, and when it is evicted.
+_PINNED_IN_CONTROL = (
+    WATERMARK_POLICY,
+    *(key for key in PINNED_DEFAULTS if key.endswith(".stateFormatVersion")),
+)
 _GLOB = re.compile(r"[*?{\[]")
 
 
