@@ -10,6 +10,7 @@ from headgate.rules.catalogue import all_rules, rules_by_kind
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
+HEADINGS = ("What it does", "Why is this bad?", "Example", "What to do", "Source")
 
 
 def load_script():
@@ -46,7 +47,8 @@ def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule, p
     # A finding that loses something never needs no action.
     bad = ("refuses", "silently_wrong", "high", "incompatible", "unknown")
     assert "No action needed" not in to_do or not any(f"`{word}`" in said for word in bad)
-    assert "## What it does" in page and "## Source" in page
+    shown = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+    assert [heading for heading in shown if heading in HEADINGS] == list(HEADINGS)
     assert "To check again:\n\n```sh\nheadgate " in page
     words = " ".join(page.split())
     assert all(sentence in words for sentence in rule.why.split(". ")[:1])

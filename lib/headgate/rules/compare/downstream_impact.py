@@ -99,6 +99,9 @@ READS_COLUMN = "Does the pipeline {pipeline} read the column {path}?"
 def consumer_may_read_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this output. The pipeline's evidence doesn't show how it uses the
     field.
+
+    If the pipeline uses the field, its next records can make it fail, or give it null or wrong
+    values. Its owner gets no warning from the change itself, so ask before you deploy it.
     """
     return RuleResult(
         outcome=Outcome.UNKNOWN,

@@ -106,7 +106,11 @@ _DECIDES = "The generated rows don't answer this question: {question}"
 
 @twin_rule("TWN003", remedies=(_CHECK_BY_HAND,), questions=(_DECIDES,))
 def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """The generated rows don't show what the new version does with the old state."""
+    """The generated rows don't show what the new version does with the old state.
+
+    The run doesn't show that the state is correct. With the old state, the new version may still
+    write wrong results on real records, for example if only rare values show the difference.
+    """
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,

@@ -61,7 +61,11 @@ _DECIDES = "The records of the twin run don't answer this question: {question}"
 
 @declared(TwinRule, "TWN013", _SOURCE, remedies=(_REHEARSE,), questions=(_DECIDES,))
 def kafka_streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """The records of the twin run don't show what the new version does with the old state."""
+    """The records of the twin run don't show what the new version does with the old state.
+
+    The run doesn't show that the state is correct. With the old state, the new version may still
+    write wrong results on real records, for example if only rare values show the difference.
+    """
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,

@@ -69,7 +69,11 @@ _DOES_THE_WRITER = "Does the foreach writer upsert by key?"
     questions=(_DOES_THE_WRITER,),
 )
 def foreach_sink(s: Subject) -> Iterator[Problem]:
-    """If a batch fails midway, Spark reprocesses it and writes its rows a second time."""
+    """If a batch fails midway, Spark reprocesses it and writes its rows a second time.
+
+    A foreach writer sends each row on its own, so rows that it wrote before the failure stay in the
+    output. If the output doesn't replace rows by key, consumers get these rows twice.
+    """
     sink = s.version.sink
     if sink and sink.format == "foreach":
         yield Problem(

@@ -67,6 +67,10 @@ _RESTART_SOON_OR_RAISE = (
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
     """Kafka deletes records that are older than retention.ms, even if the query hasn't read them
     yet.
+
+    If Kafka deletes unread records before the query restarts, they are lost. With
+    failOnDataLoss=true, Spark then fails. With failOnDataLoss=false, Spark skips them, and only
+    logs a warning.
     """
     at = c.before.progress.offsets_at if c.before.progress else None
     for pair, cluster, parts in logged_now(c):

@@ -121,6 +121,9 @@ _DO_NEW_FILES = "Do new files have the same names as processed files in other fo
 def file_name_only(c: Comparison) -> Iterator[RuleResult]:
     """With fileNameOnly=true, Spark skips a file if it has processed a file with the same name in
     any folder.
+
+    Folders often repeat file names such as part-00000.json. Spark never reads such a new file, and
+    reports no error. The rows of the file are missing from the results.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after

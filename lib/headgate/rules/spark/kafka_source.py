@@ -126,7 +126,12 @@ _TO_START_FROM = "To start from another offset, use `headgate plan from-point`."
 
 @rule("KAF004", remedies=(_TO_START_FROM,))
 def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
-    """Starting offsets apply only to a new checkpoint. On a restart Spark uses the offset log."""
+    """Starting offsets apply only to a new checkpoint. On a restart Spark uses the offset log.
+
+    If you change the option to reprocess or skip records, the query continues at its stored offsets
+    instead. No records are lost or repeated, but the change has no effect until you use a new
+    checkpoint.
+    """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
         if _topics_added(pair):
@@ -162,6 +167,10 @@ _DO_BOTH_ADDRESSES = "Do both addresses belong to the same Kafka cluster?"
 def bootstrap_servers_changed(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to one Kafka cluster. In a different cluster, the same offsets point to
     different records.
+
+    If the stored offsets exist in the new cluster, Spark continues there without an error. Records
+    of the new cluster before these offsets are never processed. Records that were copied to other
+    offsets are skipped or processed twice.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after

@@ -29,7 +29,12 @@ _CAN_SPARK_PLAN = (
     questions=(_CAN_SPARK_PLAN,),
 )
 def capture_failed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark could not build the new version's query during the capture."""
+    """Spark could not build the new version's query during the capture.
+
+    If Spark can't plan the query in production either, the new version never starts, and the
+    pipeline stays down. Without its query plan, Headgate can't compare the operators, so the report
+    may lack other problems.
+    """
     error = c.after.capture_error
     if not error:
         return
@@ -87,7 +92,11 @@ _WHAT_IS_THE_PLAN = "What is the query plan of the {side} version?"
     questions=(_WHAT_IS_THE_PLAN,),
 )
 def plan_missing(c: Comparison) -> Iterator[RuleResult]:
-    """A comparison needs a query plan or a checkpoint of each version."""
+    """A comparison needs a query plan or a checkpoint of each version.
+
+    Without either, Headgate knows none of the version's sources, operators and sinks. The new
+    version may fail to start or write wrong results, and no other rule can find out.
+    """
     for side, version in (("old", c.before), ("new", c.after)):
         if _is_empty(version) and not version.capture_error:
             yield RuleResult(

@@ -49,7 +49,11 @@ _USE_APPEND_MODE = "Use append mode, or foreachBatch."
 
 @rule("MOD004", _CHECKER, remedies=(_USE_APPEND_MODE,))
 def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink supports only append mode. Spark's analysis fails for other modes."""
+    """A file sink supports only append mode. Spark's analysis fails for other modes.
+
+    A file sink can't change rows in files that it has already written. Spark therefore fails to
+    start the query, before anything is written, and the pipeline stays down.
+    """
     sink, mode = c.after.sink, output_mode(c.after)
     if sink is None or mode in (None, "append") or not sink.is_files:
         return
@@ -95,7 +99,12 @@ def held_back_output(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("MOD003")
 def mode_changed(c: Comparison) -> Iterator[RuleResult]:
-    """The output mode doesn't change the state. It only decides which rows Spark emits."""
+    """The output mode doesn't change the state. It only decides which rows Spark emits.
+
+    The state isn't lost, but consumers get other rows. Complete mode writes the whole result in
+    each batch, update mode only changed rows, and append mode only final rows. A sink that only
+    adds rows may then store several rows for each key.
+    """
     change = _change(c)
     if change is None or (change[0] == "append" and _has(c.before, *AGGREGATES)):
         return

@@ -81,6 +81,10 @@ _USE_COMPLETE_MODE = "Use complete mode or another sink, or start the query with
 def memory_sink(c: Comparison) -> Iterator[RuleResult]:
     """A memory sink loses its rows at a restart, so only complete mode can recover from a
     checkpoint.
+
+    The rows of the sink are only in the driver's memory. In complete mode, the next batch writes
+    the whole result again. In other modes, the rows from before the restart would be missing, so
+    Spark fails to start the query.
     """
     sink, mode = c.after.sink, output_mode(c.after)
     if sink is None or sink.format != "memory" or mode in (None, "complete"):
@@ -131,7 +135,12 @@ _DID_THE_OLD = "Did the old version write to the same directory?"
 
 @rule("SNK006", remedies=(_ADD_A_PLAN, _CHECK_THE_DIRECTORY), questions=(_DID_THE_OLD,))
 def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink must continue in the directory with the `_spark_metadata` of this checkpoint."""
+    """A file sink must continue in the directory with the `_spark_metadata` of this checkpoint.
+
+    In a new directory, `_spark_metadata` starts with a later batch, and Spark can't read the
+    directory. In the directory of another checkpoint, Spark drops the results of all batch numbers
+    that its `_spark_metadata` already has.
+    """
     old, new = c.before.sink, c.after.sink
     if new is None or not _is_file(new):
         return
@@ -160,7 +169,11 @@ _WHICH_FORMAT = "Which file format does the {side} version write to this directo
 
 @rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT,))
 def file_format(c: Comparison) -> Iterator[RuleResult]:
-    """If a directory has files of two formats, consumers can't read it in either format."""
+    """If a directory has files of two formats, consumers can't read it in either format.
+
+    Spark adds the new files next to the old files and reports no error. Code that reads one format
+    fails on files of the other format, or gets rows of null.
+    """
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return

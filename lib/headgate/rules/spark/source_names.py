@@ -48,7 +48,12 @@ _KEEP_THE_NAME = "Keep the name of the source."
 
 @rule("SRC004", remedies=(_KEEP_THE_NAME,))
 def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """A source with a new name is a new source: Spark reads it from its starting offsets."""
+    """A source with a new name is a new source: Spark reads it from its starting offsets.
+
+    The stored offsets of the old name aren't used. If the new source starts earlier, its records
+    count twice in state and results. If it starts later, unread records are lost. Spark reports no
+    error.
+    """
     if not names_count(c.before, c.after):
         return
     for old, new in _renamed(c):
@@ -135,7 +140,11 @@ _GIVE_EACH_SOURCE = "Give each source its own name."
 
 @rule("SRC006", remedies=(_GIVE_EACH_SOURCE,))
 def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
-    """Spark's analysis fails if two sources have the same name."""
+    """Spark's analysis fails if two sources have the same name.
+
+    Spark finds the stored offsets of each source by its name. With the same name twice, it can't
+    assign the offsets. The new version fails to start, and the pipeline stays down.
+    """
     names = Counter(s.name for s in c.after.sources or () if s.name)
     double = sorted(n for n, count in names.items() if count > 1)
     if double:

@@ -198,7 +198,12 @@ _WHICH_OLD_STATE_SCHEMA = (
     is_of_start=True,
 )
 def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Explain text shows neither the types nor the nullability of stored fields."""
+    """Explain text shows neither the types nor the nullability of stored fields.
+
+    If types, order or number of the fields changed, Spark may fail to start the new version. If two
+    fields of the same type were swapped, Spark reads each into the other, and reports no error.
+    Without both schemas, Headgate can't exclude either.
+    """
     for pair in c.operators:
         if pair.kind is None or _opaque(pair) or unchanged_input(c, pair):
             continue

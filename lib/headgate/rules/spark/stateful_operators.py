@@ -49,7 +49,12 @@ _START_THE_NEW = (
 
 @rule("OPS002", remedies=(_START_THE_NEW,))
 def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
-    """A checkpoint of a query without state has no `state/` directory to continue from."""
+    """A checkpoint of a query without state has no `state/` directory to continue from.
+
+    Spark expects state for each stateful operator of a query that restarts, so the first batch
+    fails and the pipeline stays down. On Spark 4.0, the failed start also leaves files in the
+    checkpoint with which the old version fails to start.
+    """
     if c.before.stateful != () or not c.after.stateful:
         return
     first = c.after.stateful[0]
@@ -156,7 +161,12 @@ _WHAT_IS_THE_PLAN = (
 
 @rule("OPS004", remedies=(_ADD_A_PLAN,), questions=(_WHAT_IS_THE_PLAN,))
 def operators_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Headgate can't judge the state without the stateful operators of both versions."""
+    """Headgate can't judge the state without the stateful operators of both versions.
+
+    If a stateful operator was added or removed, Spark may fail to start the new version. If two
+    operators were swapped, each may continue with the state of the other, and write wrong results.
+    Neither can be excluded without the operators.
+    """
     if c.before.stateful is not None and c.after.stateful is not None:
         return
     side = "old" if c.before.stateful is None else "new"

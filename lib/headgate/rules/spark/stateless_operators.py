@@ -229,7 +229,11 @@ def _not_in_real_time(c: Comparison) -> str | None:
 
 @rule("TRG002")
 def trigger_changed(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record the trigger, so the new trigger takes effect."""
+    """The checkpoint doesn't record the trigger, so the new trigger takes effect.
+
+    Offsets and state stay valid. But with once or availableNow, the query stops when it has read
+    the available records. Without a schedule that restarts it, consumers get no new results.
+    """
     old, new = c.before.trigger, c.after.trigger
     if old and new and old != new and not {"continuous", "realTime"} & {*old, *new}:
         yield RuleResult(

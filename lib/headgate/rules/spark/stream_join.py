@@ -63,6 +63,10 @@ _KEEP_THE_SIDES = (
 def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
     """State is stored by side: if the sides are swapped, Spark reads the left side's rows as the
     right side's.
+
+    Rows in the state then get matches that they must not have, and miss others. If both sides store
+    the same types, Spark reports no error, and the results stay wrong until these rows leave the
+    state.
     """
     for pair, old, new in _joins(c):
         if _sides_swapped(old, new):
@@ -85,7 +89,12 @@ _KEEP_THE_ORDER = (
 
 @rule("JOI003", remedies=(_KEEP_THE_ORDER,))
 def stored_columns_changed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark stores the columns of joined rows by position, not by name."""
+    """Spark stores the columns of joined rows by position, not by name.
+
+    If columns of the same type change position, Spark reads stored values into the wrong columns.
+    If a column is replaced, stored rows keep the values of the old column. The join emits these
+    values with new rows, and Spark reports no error.
+    """
     for pair, old, new in _joins(c):
         for side in ("left_columns", "right_columns"):
             was, now = old.extra.get(side), new.extra.get(side)

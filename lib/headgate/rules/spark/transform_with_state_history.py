@@ -198,7 +198,11 @@ _TO_LOAD_ANOTHER = (
     remedies=(_TO_LOAD_ANOTHER,),
 )
 def initial_state_ignored(c: Comparison) -> Iterator[RuleResult]:
-    """Spark reads initial state only in the first batch of a new checkpoint."""
+    """Spark reads initial state only in the first batch of a new checkpoint.
+
+    Initial rows that you add never reach the state, so results lack them. Initial rows that you
+    remove stay in the state. Spark reports no error in either case.
+    """
     for pair in _operators(c):
         assert pair.before and pair.after
         old, new = (o.extra.get("function") for o in (pair.before, pair.after))

@@ -35,6 +35,10 @@ _UNTOLD = "unknown"
 def watermark_added(c: Comparison) -> Iterator[RuleResult]:
     """Spark restores the state. The new watermark starts at 1970-01-01 and advances with the event
     times of new rows.
+
+    The state isn't lost. But once the watermark has advanced, Spark can drop late rows that the old
+    version would have processed, and can remove state that is older than the watermark. Results
+    then differ from those of the old version.
     """
     if not c.is_stateful or not is_drawn(c.before.topology):
         return

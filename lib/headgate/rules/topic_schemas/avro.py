@@ -123,6 +123,10 @@ def _full(aliases: Any, reader: Any) -> set[str]:
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
     """Reading a record fails if the enum in the reader schema lacks the record's symbol and has no
     default symbol.
+
+    The consumer fails at the first record with this symbol, and again after each restart, because
+    the record stays in the topic. Until its schema has the symbol, the consumer must skip such
+    records.
     """
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
@@ -143,7 +147,11 @@ def _enum_default(pair: Pair) -> str | None:
     "SCH105", AVRO_SPEC, remedy="Keep the size of the fixed type, or add a field with another type."
 )
 def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
-    """Avro can't read a fixed type as a fixed type of a different size."""
+    """Avro can't read a fixed type as a fixed type of a different size.
+
+    A record contains only the bytes of a fixed type, not its size. With another size, a consumer
+    would read wrong bytes. So Avro fails at the first record, and again after each restart.
+    """
     if _same_kind(pair, "fixed") and pair.reader.size != pair.writer.size:
         sizes = [f"{n.size} bytes" for n in (pair.reader, pair.writer)]
         yield Breach(pair.path, sizes[0], sizes[1], "")
@@ -218,7 +226,11 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     remedy="Let the enum of the reader schema have every symbol of the writer schema.",
 )
 def symbol_read_as_default(pair: Pair) -> Iterator[Breach]:
-    """A consumer gets the enum's default symbol for every symbol that its enum lacks."""
+    """A consumer gets the enum's default symbol for every symbol that its enum lacks.
+
+    The symbol that the producer wrote is lost to the consumer. The consumer can't distinguish it
+    from a real default, so counts and decisions by symbol are wrong. Nothing fails.
+    """
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and (word := _enum_default(pair)):
         because = f"Consumers read {', '.join(lost)} as {word}."
         yield Breach(

@@ -40,6 +40,10 @@ def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
 def pipeline_may_read_field(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this topic. The pipeline's evidence doesn't show how it uses this
     field.
+
+    If the pipeline uses the field, the change can make it fail, or give it null or wrong values. A
+    schema registry compares only schemas and doesn't know this pipeline, so it may accept the
+    change.
     """
     return ()
 

@@ -70,8 +70,11 @@ def type_narrowed(pair: Pair) -> Iterator[Breach]:
     ),
 )
 def property_required(pair: Pair) -> Iterator[Breach]:
-    """If the reader schema requires a property, records without it are invalid, unless the
-    property has a default.
+    """If the reader schema requires a property, records without it are invalid, unless the property
+    has a default.
+
+    A consumer that validates its records fails at the first record without the property. The record
+    stays in the topic, so each restart and each later reprocessing fails at it again.
     """
     if not (both := _plain(pair)):
         return
@@ -147,6 +150,9 @@ def _is_object(node: JsonNode) -> bool:
 def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
     """If the reader schema accepts no additional properties, it rejects records with a property
     that it doesn't list.
+
+    A consumer that validates its records fails at the first record with the property. The record
+    stays in the topic, so each restart and each later reprocessing fails at it again.
     """
     if not (both := _plain(pair)):
         return
@@ -167,6 +173,9 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
 def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
     """If the reader schema accepts fewer additional properties or items, it rejects records that
     have them.
+
+    Under the writer schema, such records were valid, and the topic may contain them. A consumer
+    that validates its records fails at the first of them, and again after each restart.
     """
     if not (both := _plain(pair)):
         return
@@ -187,6 +196,9 @@ def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
 def limit_narrowed(pair: Pair) -> Iterator[Breach]:
     """If the reader schema has a narrower limit (length, range, count, pattern, multiple,
     uniqueness), it rejects values that were allowed when they were written.
+
+    The topic may contain such values. A consumer that validates its records fails at the first of
+    them, and again after each restart.
     """
     if not (both := _plain(pair)):
         return
@@ -219,7 +231,11 @@ def _narrower(key: str, now: Any, was: Any) -> bool:
     ),
 )
 def values_narrowed(pair: Pair) -> Iterator[Breach]:
-    """The reader schema rejects every value that its enum or const doesn't list."""
+    """The reader schema rejects every value that its enum or const doesn't list.
+
+    Values that were valid when they were written may be in the topic. A consumer that validates its
+    records fails at the first of them, and again after each restart.
+    """
     if not (both := _plain(pair)):
         return
     allowed, written = (values_of(n) for n in both)
@@ -344,7 +360,11 @@ def _asks_less(asked: Any, old: Any) -> bool:
     remedy="Let the keyword `not` of the reader schema exclude no value of the writer schema.",
 )
 def exclusion_widened(pair: Pair) -> Iterator[Breach]:
-    """If the reader schema excludes more (`not`), it rejects records that were allowed."""
+    """If the reader schema excludes more (`not`), it rejects records that were allowed.
+
+    The topic may contain such records. A consumer that validates its records fails at the first of
+    them, and again after each restart.
+    """
     if not (both := _plain(pair)):
         return
     reader, writer = both

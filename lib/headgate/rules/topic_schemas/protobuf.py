@@ -121,6 +121,9 @@ def wire_type_changed(pair: Pair) -> Iterator[Breach]:
     """A type can replace another type only if both have the same wire format. These types have the
     same wire format: int32, int64, uint32, uint64, bool and enums; sint32 and sint64; string and
     bytes; fixed32 and sfixed32; fixed64 and sfixed64.
+
+    With another wire format, a parser can't decode the written value. Depending on the language,
+    the consumer fails, or ignores the value and reads the field as not set.
     """
     for reader, f, writer, other in _shared(pair):
         was, now = _looks(writer, other), _looks(reader, f)
@@ -205,7 +208,11 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
     ),
 )
 def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
-    """If the reader schema lacks the written field of a oneof, consumers get an empty oneof."""
+    """If the reader schema lacks the written field of a oneof, consumers get an empty oneof.
+
+    The consumer can't see which field of the oneof was written, nor its value. Code that selects a
+    branch by the oneof's field selects none, so it loses what the record says.
+    """
     if not (sides := _sides(pair)):
         return
     reader, writer = (s.message for s in sides)
@@ -281,6 +288,9 @@ def field_number_reused(pair: Pair) -> Iterator[Breach]:
 def integer_truncated(pair: Pair) -> Iterator[Breach]:
     """A consumer with a narrower integer type truncates larger values, or reads large numbers as
     negative ones. The consumer doesn't fail.
+
+    For example, an int32 field reads 4294967297 as 1, and 3000000000 as -1294967296. Ids, sums and
+    comparisons are then wrong, and no error shows it.
     """
     for reader, f, writer, other in _shared(pair):
         if f.key or other.key or _looks(reader, f) != _looks(writer, other):
@@ -361,6 +371,9 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
 def reserved_field_used(pair: Pair) -> Iterator[Breach]:
     """The old schema reserved this number or name, because records with its old meaning may still
     exist.
+
+    Protobuf identifies a field by its number, and in JSON by its name. Consumers read the value in
+    an old record as the new field, with another meaning. Nothing fails.
     """
     if not (sides := _sides(pair)):
         return
