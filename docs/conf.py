@@ -22,6 +22,8 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 # `#a-heading` works as on the pages of the repository.
 myst_heading_anchors = 4
+# Footnotes stay below the table that they belong to.
+myst_footnote_sort = False
 
 # They would make a dash of the hyphens of an option.
 smartquotes = False

@@ -1,6 +1,7 @@
 """docs/scenarios.md says what the declarations say, and a refused cell is what a plan answers."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -45,16 +46,30 @@ def test_every_scenario_answers_for_every_engine():
         assert set(scenario.support) == set(Engine), scenario.name
 
 
+@pytest.fixture(scope="module")
+def footnotes(page):
+    """The footnotes of the page by number."""
+    found = re.findall(r"^\[\^(\d+)\]: (.+)$", page, re.MULTILINE)
+    assert [int(number) for number, _ in found] == list(range(1, len(found) + 1))
+    assert len({text for _, text in found}) == len(found), "equal texts are one footnote"
+    return dict(found)
+
+
 @pytest.mark.parametrize(("name", "engine"), CELLS, ids=lambda v: str(v))
-def test_a_cell_is_the_declaration(name, engine, page):
+def test_a_cell_is_one_word_and_its_footnote_is_the_declaration(name, engine, page, footnotes):
     support = SCENARIOS[name].support[engine]
     (row,) = [line for line in page.splitlines() if line.startswith(f"| [{name}]")]
-    cells = [cell.strip() for cell in row.replace("\\|", "¦").strip("|").split("|")]
-    shown = cells[1 + list(SCRIPT.ENGINES).index(engine)]
-    assert shown == SCRIPT.cell(support).replace("\\|", "¦")
-    words = {Answer.REFUSED: "not available"}
-    assert shown.startswith(words.get(support.answer, support.answer))
-    assert bool(support.why) is (support.answer is not Answer.SUPPORTED)
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    shown = re.fullmatch(
+        r"(yes|no|needs)(?:\[\^(\d+)\])?", cells[1 + list(SCRIPT.ENGINES).index(engine)]
+    )
+    assert shown is not None
+    word, number = shown.groups()
+    assert word == {"supported": "yes", "needs": "needs", "refused": "no"}[support.answer]
+    assert bool(support.why) is (number is not None) is (word != "yes")
+    said = footnotes[number] if number else ""
+    assert said == SCRIPT.footnote(support)
+    assert support.why[1:].removesuffix(".") in said
 
 
 class OneInspector(FlatPorts):
