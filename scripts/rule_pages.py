@@ -29,7 +29,14 @@ RECORDED = "tests/cases/"
 NO_EXAMPLE = "There is no recorded example yet."
 _MARKUP = re.compile(r"([*_<\[\]])")
 _MEASURED = "measured"
+# A changed line of a session setting, of an application's setting, or of an option.
+_SETTING = re.compile(
+    r"^[-+] (?!warnings)((?:spark|sink|trigger|(?:sources|parsed)\[\d+\]\.(?:options|mode)|[a-z]+)"
+    r"(?:\.[A-Za-z][\w.]*)?): "
+)
 _FIELD = re.compile(r"(?<!\$)\{(\w+)(?:[!:][^{}]*)?\}")
+# What evidence may not show; any other setting has a default value.
+_SHOWN = re.compile(r"keys$|window\.|sink\.(?:format|target)$")
 # What a page writes for the fields of a remedy or a question; for all others an ellipsis.
 _PLACEHOLDERS = {
     **dict.fromkeys(("side", "words"), "old or new"),
@@ -197,7 +204,7 @@ def _example(example: dict[str, Any] | None) -> list[str]:
 
 
 def _half(title: str, side: dict[str, Any]) -> list[str]:
-    lines = side["lines"]
+    lines = _both_sides(side["lines"])
     marked = any(line[0] in "-+" for line in lines)
     change = captions().get(side["case"]) or side["change"]
     out = ["", f"**{title}**: {change or _caption(title, marked, bool(lines))}"]
@@ -205,6 +212,22 @@ def _half(title: str, side: dict[str, Any]) -> list[str]:
         out += ["", "```diff" if marked else "```text", *lines, "```"]
     told = " ".join(filter(None, (_escaped(side["said"]), side["did"])))
     return [*out, "", told] if told else out
+
+
+def _both_sides(lines: list[str]) -> list[str]:
+    """Return the lines of a change; if only one version sets an option, also those of the other.
+
+    A plan's operators and a schema's fields have no other side if they are added or removed.
+    """
+    signs = {line[0] for line in lines}
+    found = [_SETTING.match(line) for line in lines]
+    if signs not in ({"-"}, {"+"}) or not all(found):
+        return lines
+    other = "+" if signs == {"-"} else "-"
+    names = [setting[1] for setting in found if setting]
+    unset = [f"{other} {n}: (not {'shown' if _SHOWN.match(n) else 'set'})" for n in names]
+    pairs = zip(unset, lines, strict=True) if other == "-" else zip(lines, unset, strict=True)
+    return [line for pair in pairs for line in pair]
 
 
 def _caption(title: str, is_change: bool, has_lines: bool) -> str:

@@ -1,6 +1,7 @@
 """Every rule has a page in docs/rules that says what the rule says: `make docs` writes them."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,31 @@ def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule, p
     assert "To check again:\n\n```sh\nheadgate " in page
     words = " ".join(page.split())
     assert all(sentence in words for sentence in rule.why.split(". ")[:1])
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda r: r.code)
+def test_a_page_shows_what_the_rule_reports_and_what_passes(rule, pages):
+    example = pages[f"{rule.code}.md"].split("## Example")[1].split("## Outcomes")[0]
+    halves = re.split(r"^\*\*(Reported|Passes)\*\*: ", example, flags=re.MULTILINE)
+    assert halves[1::2] == ["Reported", "Passes"]
+    for half in halves[2::2]:
+        assert re.search(r"^```(?:diff|text)\n(?:.+\n)+```$", half, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (["+ spark.sql.a: 1"], ["- spark.sql.a: (not set)", "+ spark.sql.a: 1"]),
+        (["- group.protocol: x"], ["- group.protocol: x", "+ group.protocol: (not set)"]),
+        (["- keys: s0.k"], ["- keys: s0.k", "+ keys: (not shown)"]),
+        (["- a: 1", "+ a: 2"], ["- a: 1", "+ a: 2"]),
+        (["+ Filter Condition : isnotnull(k)"], ["+ Filter Condition : isnotnull(k)"]),
+        (["- metadata"], ["- metadata"]),
+        (["  Kafka: at: 1"], ["  Kafka: at: 1"]),
+    ],
+)
+def test_a_setting_of_one_version_shows_both_sides(lines, shown):
+    assert SCRIPT._both_sides(lines) == shown
 
 
 def test_each_recorded_restart_that_a_page_shows_has_a_caption_and_no_other():

@@ -16,6 +16,7 @@ from headgate.rules.catalogue import all_rules, rules_by_kind
 
 from .calls import call_examples
 from .recorded import cases, choose, recorded_side, worst_of
+from .seen import seen_examples
 from .surgery import surgery_examples
 from .tables import WHY, Example, table_examples
 
@@ -42,7 +43,7 @@ def recorded_examples() -> dict[str, Example]:
 
 def unit_examples(codes: Container[str]) -> dict[str, Example]:
     """Return the examples that the unit tests of these rules give, the measured ones first."""
-    found = call_examples(codes) | table_examples() | surgery_examples()
+    found = call_examples(codes) | table_examples() | surgery_examples() | seen_examples()
     return {code: example for code, example in found.items() if code in codes}
 
 

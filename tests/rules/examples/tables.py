@@ -28,7 +28,7 @@ from rules import (
     world_cases,
 )
 
-from .excerpt import UNSET, beside, changed_facts, clean, cut, facts, operators
+from .excerpt import MOST, UNSET, beside, changed_facts, clean, cut, facts, operators
 
 Side = dict[str, Any]
 Example = dict[str, Side]
@@ -41,6 +41,7 @@ _NOT_SAID = "Something is missing."
 _BETTER = (Outcome.RESUMES, Outcome.NO_EFFECT)
 
 
+_UNCHANGED = "The same version restarts unchanged."
 _OF_OTHERS = "Only other rules report this change."
 _KNOWN_HARM: dict[int, tuple[Row, bool]] = {}
 _KNOWN_FACTS: dict[int, tuple[Any, dict[str, str]]] = {}
@@ -131,13 +132,26 @@ def compared_example(code: str, fires: list[Row], silent: list[Row]) -> Example 
     if not pairs:
         return None
     row, other = min(pairs, key=lambda pair: _distance(*pair))
+    if len(row.around(other)) >= MOST:
+        # So many lines beside the change leave no line for the change itself.
+        every = [(f, s) for f in fires for s in silent]
+        row, other = min(every, key=lambda p: (len(p[0].around(p[1])) >= MOST, *_distance(*p)))
     speaks = next(f for f in row.report().findings if f.rule == code)
     said = speaks.why.removesuffix(WHY[code]).strip()
     reported = side(row.where, row.around(other) + row.changes(), said=said)
     passes = side(other.where, other.around(row) + other.changes())
     if not passes["lines"] or not fine:
         passes = _alike(code, row) or passes | {"change": "" if fine else _OF_OTHERS}
+    if not passes["lines"]:
+        passes = side(other.where, _kept(row, other), change=_UNCHANGED)
     return {"reported": reported, "passes": passes}
+
+
+def _kept(row: Row, other: Row) -> list[str]:
+    """Return what an unchanged version says of the facts that a row changes."""
+    known = facts_of(other.before) | operators(other.before)
+    keys = dict.fromkeys(line[2:].partition(": ")[0] for line in row.changes())
+    return [f"  {key}: {known.get(key, UNSET)}" for key in keys]
 
 
 def _distance(row: Row, other: Row) -> tuple[int, int]:

@@ -20,6 +20,17 @@ PATTERN = """Topologies:
     Sink: KSTREAM-SINK-0000000001 (topic: out)
       <-- KSTREAM-SOURCE-0000000000
 """
+TWO_COUNTS = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [in])
+      --> KSTREAM-AGGREGATE-0000000001, KSTREAM-AGGREGATE-0000000002
+    Processor: KSTREAM-AGGREGATE-0000000001 (stores: [{first}])
+      --> none
+      <-- KSTREAM-SOURCE-0000000000
+    Processor: KSTREAM-AGGREGATE-0000000002 (stores: [{second}])
+      --> none
+      <-- KSTREAM-SOURCE-0000000000
+"""
 
 
 def described(folder, name="sink_replaced", config=None, text=None):
@@ -156,3 +167,21 @@ def test_consumers_are_told_of_the_output_that_changed(tmp_path):
     assert "KST045" not in rules(compare(first, then))
     found = rules(compare(replace(out, streams=replace(out.streams, sinks=())), first))["KST045"]
     assert found.why.startswith("The output of TopicNameExtractor Cases$$Lambda is new.")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_reported"),
+    [("stock", "sales", True), ("sales", "stock", False)],
+)
+def test_equal_operators_whose_stores_are_swapped(first, second, is_reported, tmp_path):
+    folders = tmp_path / "old", tmp_path / "new"
+    texts = (
+        TWO_COUNTS.format(first="sales", second="stock"),
+        TWO_COUNTS.format(first=first, second=second),
+    )
+    old, new = (described(f, text=text) for f, text in zip(folders, texts, strict=True))
+    found = rules(compare(left_behind(old), new))
+    assert ("KST008" in found) is is_reported
+    if is_reported:
+        assert found["KST008"].outcome is U
+        assert "The stores sales and stock are swapped." in found["KST008"].why

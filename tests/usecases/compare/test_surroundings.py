@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -43,23 +44,24 @@ def reader(expression, **more):
     )
 
 
+def compared(folder, before, after, toml="", accept="", **files):
+    """Compare two versions beside a headgate.toml and what it names."""
+    for name, content in files.items():
+        place = folder / (f"{name}.headgate.json" if isinstance(content, Version) else name)
+        place.write_bytes(dump(content) if isinstance(content, Version) else content.encode())
+    (folder / "headgate.toml").write_text(toml + accept)
+    paths = []
+    for side, version in (("old", before), ("new", after)):
+        (folder / side).write_bytes(dump(version))
+        paths.append(str(folder / side))
+    context = open_context(str(folder / "headgate.toml"))
+    return compare_versions(paths[:1], paths[1:], context=context)
+
+
 @pytest.fixture
 def diff(tmp_path):
-    """Compare two versions beside a headgate.toml and what it names."""
-
-    def run(before, after, toml="", accept="", **files):
-        for name, content in files.items():
-            place = tmp_path / (f"{name}.headgate.json" if isinstance(content, Version) else name)
-            place.write_bytes(dump(content) if isinstance(content, Version) else content.encode())
-        (tmp_path / "headgate.toml").write_text(toml + accept)
-        paths = []
-        for side, version in (("old", before), ("new", after)):
-            (tmp_path / side).write_bytes(dump(version))
-            paths.append(str(tmp_path / side))
-        context = open_context(str(tmp_path / "headgate.toml"))
-        return compare_versions(paths[:1], paths[1:], context=context)
-
-    return run
+    """Return `compared` in a folder of the test."""
+    return partial(compared, tmp_path)
 
 
 def told(report):
