@@ -167,7 +167,10 @@ def _cost(case: Case, code: str) -> tuple[Any, ...]:
     size = sum(map(len, case.changes.values()))
     shown = any(w in x for w in words_of(found) for lines in case.changes.values() for x in lines)
     worst = found.outcome.word == case.outcome
-    return (-found.outcome, not worst, not shown, "facts" in case.changes,
+    # Of a replaced function, a plan that already has the new one elsewhere shows only the old one.
+    plan = case.changes.get("formatted.txt", [])
+    half = bool(found.before and found.after) and len(plan) == 1 and plan[0].startswith("- ")
+    return (-found.outcome, not worst, half, not shown, "facts" in case.changes,
             size > MOST, len(case.codes()), size, case.name)  # fmt: skip
 
 

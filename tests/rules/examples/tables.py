@@ -132,8 +132,8 @@ def compared_example(code: str, fires: list[Row], silent: list[Row]) -> Example 
     if not pairs:
         return None
     row, other = min(pairs, key=lambda pair: _distance(*pair))
-    if len(row.around(other)) >= MOST:
-        # So many lines beside the change leave no line for the change itself.
+    if row.before.streams and len(row.around(other)) >= MOST:
+        # The nearest harmless row is of another topology: no line is left for the change itself.
         every = [(f, s) for f in fires for s in silent]
         row, other = min(every, key=lambda p: (len(p[0].around(p[1])) >= MOST, *_distance(*p)))
     speaks = next(f for f in row.report().findings if f.rule == code)
