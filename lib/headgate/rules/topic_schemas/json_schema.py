@@ -9,20 +9,14 @@ from typing import Any
 
 from headgate.model.topic_schema import Effect
 from headgate.parse.topic_schemas.json_schema import JsonNode, type_name, values_of
+from headgate.rules.topic_schemas.facts.json_sides import plain
 from headgate.rules.topic_schemas.facts.rule import JSON_RULES, Breach, Pair, rule
+from headgate.rules.topic_schemas.json_schema_items import tuple_items, tuple_items_changed
 
 CRITERIA = ("allOf", "anyOf", "oneOf")
 UPPER = ("maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties", "maxContains")
 LOWER = ("minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties", "minContains")
 SAME = ("pattern", "multipleOf", "uniqueItems", "contains", "propertyNames", "if", "then", "else")
-
-
-def _plain(pair: Pair) -> tuple[JsonNode, JsonNode] | None:
-    """Return both sides where each is an object's schema that says something."""
-    reader, writer = pair.reader, pair.writer
-    if reader.accepts_all or writer.accepts_none or isinstance(writer.data, bool):
-        return None
-    return None if isinstance(reader.data, bool) else (reader, writer)
 
 
 def criterion_of(node: JsonNode) -> str | None:
@@ -76,7 +70,7 @@ def property_required(pair: Pair) -> Iterator[Breach]:
     A consumer that validates its records fails at the first record without the property. The record
     stays in the topic, so each restart and each later reprocessing fails at it again.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     written = writer.properties
@@ -121,7 +115,7 @@ def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
     So existing records may have this property with another type, and the reader schema rejects
     these records.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     for name, inner in reader.properties.items():
@@ -154,7 +148,7 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
     A consumer that validates its records fails at the first record with the property. The record
     stays in the topic, so each restart and each later reprocessing fails at it again.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     for name, inner in writer.properties.items():
@@ -177,7 +171,7 @@ def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
     Under the writer schema, such records were valid, and the topic may contain them. A consumer
     that validates its records fails at the first of them, and again after each restart.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     for key in ("additionalProperties", "additionalItems"):
@@ -200,7 +194,7 @@ def limit_narrowed(pair: Pair) -> Iterator[Breach]:
     The topic may contain such values. A consumer that validates its records fails at the first of
     them, and again after each restart.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     for key in (*UPPER, *LOWER, *SAME):
@@ -236,7 +230,7 @@ def values_narrowed(pair: Pair) -> Iterator[Breach]:
     Values that were valid when they were written may be in the topic. A consumer that validates its
     records fails at the first of them, and again after each restart.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     allowed, written = (values_of(n) for n in both)
     if allowed is None:
@@ -259,7 +253,7 @@ def combination_changed(pair: Pair) -> Iterator[Breach]:
 
     Schema registries also reject most changes between anyOf, oneOf and allOf.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     now, was = criterion_of(reader), criterion_of(writer)
@@ -337,7 +331,7 @@ def dependency_added(pair: Pair) -> Iterator[Breach]:
     If the reader schema adds such a requirement, it rejects records that lack the required
     properties.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     for key in ("dependencies", "dependentRequired", "dependentSchemas"):
         now, was = (n.get(key) or {} for n in both)
@@ -365,7 +359,7 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     The topic may contain such records. A consumer that validates its records fails at the first of
     them, and again after each restart.
     """
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     if reader.get("not") is None:
@@ -374,44 +368,6 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     was = None if writer.get("not") is None else writer.at(writer.get("not"))
     if was is None or not pair.fits(was, now):
         yield Breach(pair.at("not"), _shown(now), None if was is None else _shown(was), "")
-
-
-@rule(
-    "SCH311",
-    JSON_RULES,
-    remedy=(
-        "Keep the items as they were, or use a compatibility mode without the check that failed: "
-        "FORWARD instead of BACKWARD, or the reverse."
-    ),
-)
-def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
-    """Schema registries compare the items of a tuple by position.
-
-    If the reader schema restricts a position that the writer schema leaves open, it rejects some
-    items at this position. If it accepts no additional items, it also rejects items that it no
-    longer lists.
-    """
-    if not (both := _plain(pair)):
-        return
-    now, was = (tuple_items(n) for n in both)
-    reader, writer = both
-    open_reader, open_writer = (n.get("additionalItems") in (None, True) for n in both)
-    for index in range(len(was), len(now)):
-        if open_writer and not now[index].accepts_all:
-            yield Breach(f"{pair.path}[{index}]", _shown(now[index]), None, "")
-    for index in range(len(now), len(was)):
-        if not open_reader and not was[index].accepts_none:
-            yield Breach(f"{pair.path}[{index}]", None, _shown(was[index]), "")
-    if isinstance(reader.get("items"), (dict, bool)) and writer.get("items") is None:
-        items = reader.at(reader.get("items"))
-        if not items.accepts_all:
-            yield Breach(f"{pair.path}[]", _shown(items), "anything", "")
-
-
-def tuple_items(node: JsonNode) -> list[JsonNode]:
-    """Return the schemas of items by position."""
-    found = node.get("prefixItems") or node.get("items")
-    return [node.at(d) for d in found] if isinstance(found, list) else []
 
 
 @rule(
@@ -425,7 +381,7 @@ def format_changed(pair: Pair) -> Iterator[Breach]:
 
     Consumers read the same text as a different kind of time, number or name.
     """
-    if (both := _plain(pair)) and both[0].get("format") != both[1].get("format"):
+    if (both := plain(pair)) and both[0].get("format") != both[1].get("format"):
         now, was = (str(n.get("format") or "none") for n in both)
         yield Breach(pair.path, now, was, "")
 
@@ -448,7 +404,7 @@ JSON = (
 
 def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
     """Yield the properties, items and additional properties that both sides have."""
-    if not (both := _plain(pair)):
+    if not (both := plain(pair)):
         return
     reader, writer = both
     written = writer.properties
