@@ -1,4 +1,4 @@
-"""Checkpoints on remote file systems, which are never changed but made anew at another place."""
+"""Checkpoints on remote file systems: never changed, but recreated at another location."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class RemoteCheckpointInspector(Protocol):
     """What a plan may ask of them; no answer is cached."""
 
     def is_free(self, location: str) -> bool:
-        """Return whether nothing stands at a place of a remote file system."""
+        """Return whether a location of a remote file system is free."""
 
     def listing_hash(self, location: str) -> str | None:
         """Return a hash over names, sizes and times of all files there; None: there are none."""
@@ -30,10 +30,10 @@ class RemoteCheckpointApplier(RemoteCheckpointInspector, Protocol):
         batch: int | None = None,
         query_id: str | None = None,
     ) -> None:
-        """Copy a checkpoint to another place, perhaps only to the end of a batch; manifest last.
+        """Copy a checkpoint, whole or up to the end of a batch, to another location; manifest last.
 
-        What an earlier try has copied stays. RefusedError where the listing of the source is not
-        the `expected` one, before or after. `query_id` is put in place of the query's own.
+        What an earlier try has copied stays. RefusedError if the listing of the source isn't the
+        `expected` one, before or after. `query_id` replaces the query's own.
         """
 
     def create(self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]) -> None:
@@ -43,10 +43,10 @@ class RemoteCheckpointApplier(RemoteCheckpointInspector, Protocol):
         """
 
     def issue(self, location: str) -> str | None:
-        """Return why a place is not whole and untouched, as its manifest says; None: it is."""
+        """Return why a copy isn't whole and untouched, as its manifest says; None if it is."""
 
     def delete(self, location: str, source: str | None) -> str | None:
-        """Remove a place that no query has used; return why it was kept, None: it is gone."""
+        """Remove a copy that no query has used; return why it was kept, None if it is gone."""
 
     def switch(self, pipeline: str, location: str) -> None:
-        """Record that the pipeline's checkpoint is there from now on; its commands are told so."""
+        """Record that the pipeline's checkpoint is now there, and pass that to its commands."""

@@ -13,14 +13,15 @@ from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A checkpoint as it is now; batches are None where the log is empty.
+    """A checkpoint as it is now; batches are None if the log is empty.
 
-    `location` has links and relative parts resolved. `offsets` are the newest logged ones of
-    Kafka sources by topic and partition. `batch_seconds` is the usual time between two batches,
-    None where fewer than two are logged, `busy_seconds` the longest that one of the last took, and
-    `quiet_seconds` how long ago the logs moved, None where clocks don't tell. `fixed` says why it
-    can't be moved aside in one step, None where it can. A `remote` one is never changed: a new one
-    is made at another place. `history` are the rewinds behind it; of a remote one none is recorded.
+    `location` has links and relative parts resolved. `offsets` are the newest logged ones of Kafka
+    sources by topic and partition. `batch_seconds` is the usual time between two batches, None if
+    fewer than two are logged. `busy_seconds` is the longest that one of the last took.
+    `quiet_seconds` is how long ago the logs moved, None if the clocks differ. `fixed` says why
+    it can't be moved to backup in one step, None if it can. A `remote` one is never changed: a new
+    one is made at another location. `history` are the earlier rewinds; of a remote one none is
+    recorded.
     """
 
     location: str
@@ -76,7 +77,7 @@ class CheckpointInspector(Protocol):
     def files(self, location: str, sink: str | None = None) -> CheckpointFiles | None:
         """Return the small files of a local checkpoint, also of a broken one; None without one.
 
-        `sink` is the folder of a file sink, whose log tells which batches it has.
+        `sink` is the folder of a file sink, whose log says which batches it has.
         """
 
     def query_position(self, location: str) -> QueryPosition | None:
@@ -92,7 +93,7 @@ class CheckpointInspector(Protocol):
         """Return the batches that both logs of a checkpoint hold, oldest first."""
 
     def rewind(self, location: str, batch: int, point: str | None = None) -> Rewind:
-        """Return what stands against going back to the end of `batch`.
+        """Return what blocks a rewind to the end of `batch`.
 
         `point` is a restore point at that batch: state and logs are then those that it has.
         """
@@ -101,7 +102,7 @@ class CheckpointInspector(Protocol):
         """Return which file of a restore point is gone or has another size; None: none is."""
 
     def snapshot_size(self, location: str) -> SnapshotSize:
-        """Return how large a snapshot of a checkpoint is, and what of it takes room."""
+        """Return how large a snapshot of a checkpoint is, and what of it uses disk space."""
 
 
 class CheckpointApplier(CheckpointInspector, Protocol):
@@ -114,10 +115,10 @@ class CheckpointApplier(CheckpointInspector, Protocol):
         """
 
     def edit_copy(self, path: str, copy: str, edits: Iterable[Edit]) -> None:
-        """Make edits in a copy that stands beside a checkpoint."""
+        """Make edits in a copy beside a checkpoint."""
 
     def remove_beside(self, path: str, copy: str) -> None:
-        """Remove a copy that stands beside the checkpoint; fine if it is gone."""
+        """Remove a copy beside the checkpoint; fine if it is gone."""
 
     def rehearse(self, checkpoint: str, entry_point: str) -> Proof:
         """Start a query on a copy of the checkpoint for one batch whose output goes nowhere.

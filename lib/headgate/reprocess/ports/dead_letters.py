@@ -60,15 +60,15 @@ class DeadLetterApplier(DeadLetterInspector, Protocol):
     ) -> None:
         """Write each selected record of the spans to its target, exactly once in this run.
 
-        Record, ledger and progress are one transaction. What an earlier try of the run has come
-        past is not looked at again. At most `rate` records/s are written.
+        Record, ledger and progress are one transaction. Records that an earlier try of the run has
+        passed aren't checked a second time. At most `rate` records/s are written.
         """
 
     def write(self, topic: str, records: Iterable[FailedRecord], begins: Mapping[int, int]) -> int:
         """Write records at which a function failed, each once in this run; return how many.
 
-        `begins` is where the topic ended before the step, by partition: what an earlier try of the
-        run wrote after it isn't written again.
+        `begins` is where the topic ended before the step, by partition. What an earlier try of the
+        run wrote after it isn't written a second time.
         """
 
     def forget(self, dead_letters: str, ledger: Ledger, retry_topic: str) -> None:

@@ -132,17 +132,17 @@ class Applier(Inspector, Protocol):
 
     @property
     def run(self) -> str:
-        """The run's id: names of what a step puts aside end in it."""
+        """The run's id: names of what a step moves to backup end in it."""
 
     def note(self, message: str) -> None:
-        """Tell people how the step gets on."""
+        """Report the step's progress as a text for people."""
 
     def progress(self, done: int, total: int | None, unit: str) -> None:
-        """Tell how far the step is: `done` of `total` `partitions`, `records`, `bytes` or `files`.
+        """Report the step's progress: `done` of `total` partitions, records, bytes or files.
 
-        `total` is None where it is not known. Cheap enough to be called in a loop, and never a
-        reason to fail.
+        `unit` is `partitions`, `records`, `bytes` or `files`. `total` is None if it isn't known.
+        Cheap enough to be called in a loop, and never a reason to fail.
         """
 
     def pause(self, seconds: float) -> None:
-        """Wait; here a cancelled run stops (RunCancelledError) and one whose worker ends parks."""
+        """Wait; a cancelled run stops here (RunCancelledError), as does one whose worker ends."""

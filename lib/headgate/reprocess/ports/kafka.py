@@ -13,7 +13,7 @@ from headgate.model.transactions import Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicShape:
-    """What a topic is made anew from: `configs` are those set on the topic itself."""
+    """What a topic is recreated from: `configs` are those set on the topic itself."""
 
     name: str
     id: str
@@ -76,7 +76,7 @@ class KafkaInspector(Protocol):
         """Return those of the topics on which a transaction is open: its records can't be read."""
 
     def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
-        """Return each topic's size on disk (one replica), None where that can't be told."""
+        """Return each topic's size on disk (one replica), None if it isn't known."""
 
     def read_quota(self) -> float | None:
         """Return how many bytes/s this login may read from all brokers, None: no known limit."""

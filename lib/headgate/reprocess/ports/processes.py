@@ -28,10 +28,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DriverStatus:
-    """What a pipeline's driver tells of itself: STOPPED is the word of its end, `why` a clause.
+    """What a pipeline's driver reports: STOPPED if it reported its own end; `why` is a clause.
 
-    `error` is what the run that it told of failed with, in one line; empty where it did not.
-    `run` is the id of the query's run, where a watch tells of it.
+    `error` is what the reported run failed with, in one line; empty if it didn't fail.
+    `run` is the id of the query's run, if a watch reports it.
     """
 
     status: Status
@@ -62,9 +62,9 @@ class ProcessInspector(Protocol):
         """Ask the pipeline's status command; UNKNOWN where there is none."""
 
     def driver_status(self, pipeline: str) -> DriverStatus:
-        """Return what the driver tells by `headgate.watch` or Spark's REST interface.
+        """Return what the driver reports by `headgate.watch` or Spark's REST interface.
 
-        UNKNOWN where it tells nothing, or nothing that can be trusted now.
+        UNKNOWN if it reports nothing, or nothing that can be trusted now.
         """
 
     def reported_runs(self, pipeline: str) -> tuple[ReportedRun, ...]:
@@ -84,10 +84,10 @@ class ProcessApplier(ProcessInspector, Protocol):
         """
 
     def manual_step(self, word: str, request: str) -> None:
-        """Ask a person, and wait until somebody confirms it; RefusedError after a day.
+        """Request a manual step, and wait until somebody confirms it; RefusedError after a day.
 
-        `word` is the command that the person stands in for. After a crash a confirmation still
-        holds; who resumes a run is asked anew.
+        `word` is the command that the person replaces. After a crash a confirmation still holds. If
+        the run is resumed, the step is requested once more.
         """
 
     def has_left(self, pipeline: str, word: str) -> bool:

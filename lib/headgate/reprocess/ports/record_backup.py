@@ -19,7 +19,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """What a partition's records are proved by: how many, their bytes, and a SHA-256.
+    """What a partition's records are verified by: how many, their bytes, and a SHA-256.
 
     The hash is over timestamp, key, value and headers of each record, in order.
     """
@@ -35,11 +35,12 @@ class RecordBackupApplier(Protocol):
     def back_up(self, spans: Iterable[Span], to: str) -> None:
         """Copy records to the same partitions of the topic `to`, as they are.
 
-        Each gets a header that tells where it was. What an earlier try copied is not copied again.
+        Each gets a header with its original position. What an earlier try copied isn't copied
+        again.
         """
 
     def missing(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
-        """Return the partitions that hold records behind the last one that was backed up."""
+        """Return the partitions that hold records after the last one that was backed up."""
 
     def verify_backup(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
         """Compare record by record; StepError where the copy is not exact. Digests by partition."""

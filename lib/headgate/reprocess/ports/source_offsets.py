@@ -22,9 +22,9 @@ class SourceKind(StrEnum):
 class SourcePosition:
     """One source after the newest committed batch.
 
-    `name` is that of its folder below `sources`: its place in the query, or its own name. `offsets`
-    are Kafka's, by topic and partition. Of a file source `entry` is the newest entry of its own log
-    that is committed, -1 where none is; `files` is how many it has read.
+    `name` is that of its folder below `sources`: its position in the query, or its own name.
+    `offsets` are Kafka's, by topic and partition. Of a file source `entry` is the newest committed
+    entry of its own log, -1 if there is none; `files` is how many it has read.
     """
 
     name: str
@@ -36,11 +36,11 @@ class SourcePosition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPosition:
-    """All sources after the newest committed `batch`, None where none was committed.
+    """All sources after the newest committed `batch`, None if none was committed.
 
-    `begun` is a later batch that was logged and not committed. `watermark_ms` is what that batch
-    left (0 where there is none). `operators` are the stateful ones' own words, from the output up.
-    `pinned` are the settings that the newest logged batch fixes.
+    `begun` is the uncommitted batch after it. `watermark_ms` is what the committed batch left (0 if
+    there is none). `operators` are the stateful ones' own words, from the output up. `pinned` are
+    the settings that the newest logged batch fixes.
     """
 
     batch: int | None

@@ -156,7 +156,7 @@ class SparkJobApplier(SparkJobInspector, Protocol):
 
         The program dies with the worker. Whoever resumes the run starts it again from its own
         checkpoint: what is left of an earlier process is ended first. A cancelled run asks the
-        program to stop at its next safe place, kills it after a while, and raises
+        program to stop at its next safe point, kills it after a while, and raises
         RunCancelledError. StepError: it died without a result; the message has its last words.
         """
 

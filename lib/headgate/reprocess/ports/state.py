@@ -20,9 +20,9 @@ class StateApplier(StateInspector, Protocol):
     """What a step may do with it; StepError where it does not work."""
 
     def repartition(self, checkpoint: str, draft: str, partitions: int) -> tuple[StoreRows, ...]:
-        """Make `draft` a copy whose state lies in so many partitions, and one batch further.
+        """Make `draft` a copy whose state has so many partitions, and one batch further.
 
-        Its rows were compared with the old ones, one by one. RefusedError is Spark's own refusal.
+        Its rows were compared with the old ones, one by one. RefusedError is Spark's own error.
         """
 
     def export(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
@@ -32,4 +32,4 @@ class StateApplier(StateInspector, Protocol):
         """
 
     def read(self, location: str, batch: int) -> tuple[StoreRows, ...]:
-        """Have Spark's own reader load every store at the end of `batch`; nothing is changed."""
+        """Load every store at the end of `batch` with Spark's state reader; nothing is changed."""

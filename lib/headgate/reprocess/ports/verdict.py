@@ -24,7 +24,8 @@ _SHOWN = {
 class Judged:
     """One finding: `outcome`, `rollback` and `scenario` in the contract's words.
 
-    `closes` says whether it closes the gate: accepted ones and what nobody asked for do not.
+    `closes` says whether it fails the check: accepted findings and outcomes that `--fail-on` leaves
+    out don't.
     """
 
     rule: str
@@ -53,8 +54,8 @@ class UpgradeVerdict:
     """`before` and `after` are the versions' fingerprints, `evidence` the new one's name.
 
     `evidence` names a stored version with its number and a file with its whole path, so that a
-    plan built anew reads the same; `compared` is the same of the old one. `before` is empty where
-    its checkpoint is all that is known of it.
+    rebuilt plan reads the same; `compared` is the same of the old one. `before` is empty if only
+    its checkpoint is known.
     """
 
     outcome: str
@@ -68,7 +69,7 @@ class UpgradeVerdict:
 
     @property
     def closed(self) -> tuple[Judged, ...]:
-        """The findings that close the gate."""
+        """The findings that fail the check."""
         return tuple(f for f in self.findings if f.closes)
 
     def blockers(self) -> tuple[str, ...]:
@@ -90,10 +91,10 @@ class UpgradeVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """What tells the run that began from those before it.
+    """What distinguishes the new version's run from those before it.
 
-    `committed` and `begun` are the last batches of both logs that the old version left, None where
-    a log was empty. `group` is a Kafka Streams application's, as it is now.
+    `committed` and `begun` are the last batches in the commit log and the offset log that the old
+    version left, None if a log was empty. `group` is a Kafka Streams application's, as it is now.
     """
 
     query_id: str | None = None
@@ -116,7 +117,7 @@ class RunningVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """Where a query was seen to write: a folder, table or topic, and what told it."""
+    """Where a query was seen to write (a folder, table or topic), and the source that says so."""
 
     place: str
     told_by: str
@@ -135,7 +136,7 @@ def new_codes(verdict: UpgradeVerdict, approved: Iterable[str]) -> tuple[Judged,
 
 
 def read_fail_on(given: str | None) -> tuple[str, ...]:
-    """Return the outcomes that close the gate, in order; ScenarioError for a word that is none."""
+    """Return the outcomes that fail the check, in order; ScenarioError for an unknown word."""
     if given is None:
         return FAIL_ON
     words = {word.strip() for word in given.split(",") if word.strip()}
@@ -172,14 +173,14 @@ class EvidenceInspector(Protocol):
     ) -> RunningVersion:
         """Compare what runs with `after`, whose fingerprint was `version` when it was judged.
 
-        EvidenceError and CaptureError where `after` can't be read; what runs not being told is an
-        answer.
+        EvidenceError and CaptureError if `after` can't be read. A running version that no source
+        reports is an answer, and not an error.
         """
 
     def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:
         """Return where watch and registered evidence say that a Spark query writes; it never fails.
 
-        With `query_id` only runs of that query count. None of them telling is an answer.
+        With `query_id` only runs of that query count. Empty if no source says where.
         """
 
     def schema_flaws(self, topic: str, new: str) -> tuple[str, ...] | None:
