@@ -1,4 +1,4 @@
-"""The small files of a checkpoint, and what they are once some are removed or written anew."""
+"""The small files of a checkpoint, and their content after some are removed or rewritten."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CheckpointFiles:
         return max(self.committed, default=None)
 
     def is_torn(self, path: str) -> bool:
-        """Whether a log's file was read and is no entry; of one that was not read nobody knows."""
+        """Whether a log's file was read but isn't an entry; False for a file that was not read."""
         if path not in self.files:
             return False
         log, _, batch = path.partition("/")

@@ -1,8 +1,7 @@
-"""What keeps a query from starting on its checkpoint, and which files have to go for it.
+"""Find what keeps a query from starting on its checkpoint, and which files a repair removes.
 
-A repair takes back what an attempt left, or writes again what is known from elsewhere; what a
-batch did is never made up. Looked at is one thing after another, each on the checkpoint as the
-edits before leave it.
+A repair removes what an attempt left, or restores what is known from elsewhere. It never invents
+what a batch did. The checks run in order, each on the checkpoint as the earlier edits leave it.
 """
 
 from __future__ import annotations

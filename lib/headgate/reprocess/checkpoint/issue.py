@@ -27,7 +27,7 @@ class CheckpointIssue:
 class Known:
     """What the stored version says: the query's id, and its sources in the offset log's order.
 
-    `drop_uncommitted`: somebody says that the batch that was begun must go, whatever it looks like.
+    `drop_uncommitted`: the user wants the uncommitted batch removed, even if it looks right.
     """
 
     query_id: str | None = None
@@ -35,7 +35,7 @@ class Known:
     drop_uncommitted: bool = False
 
     def source(self, position: int, of: int) -> Source | None:
-        """Return the source at a place of a log with `of` entries; None unless it is certain."""
+        """Return the source at a position of a log with `of` entries; None unless it is certain."""
         if len(self.sources) != of or any(s.log_places for s in self.sources):
             return None
         return next((s for s in self.sources if s.position == position), None)

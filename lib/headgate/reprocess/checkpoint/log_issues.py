@@ -1,4 +1,4 @@
-"""Look at a checkpoint's metadata and its two logs of batches."""
+"""Check a checkpoint's metadata, its offset log and its commit log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 
 def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
-    """The file `metadata` holds the query's id, which sinks tell its batches by."""
+    """Check the file `metadata`: it holds the query's id, by which sinks identify its batches."""
     fault = "can't be read"
     try:
         id = read_json(found.files["metadata"])["id"]
@@ -55,7 +55,7 @@ def _is_uuid(text: str) -> bool:
 
 
 def torn_commit(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
-    """The newest commit was not written to its end: its batch counts as begun."""
+    """Find a newest commit that wasn't fully written: its batch counts as uncommitted."""
     last = found.last_commit
     if last is None or not found.is_torn(f"commits/{last}"):
         return None
@@ -136,7 +136,7 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
 
 
 def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
-    """A batch that was begun and is not done: of this query, or of an attempt that was refused."""
+    """Find an uncommitted batch, of this query or of an attempt that failed to start."""
     last = found.last_commit
     begun = [b for b in found.logged if last is None or b > last]
     if not begun or last is None:
@@ -211,7 +211,7 @@ LOGS = (metadata, torn_commit, torn_offsets, commits_beyond, uncommitted, predec
 
 
 def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) -> Iterator[str]:
-    """Say what of a begun batch can't come from the query that did the batch `last`."""
+    """Say what in an uncommitted batch can't come from the query that committed batch `last`."""
     base, new = found.offsets(last), found.offsets(begun[-1])
     if len(begun) > 1:
         yield (

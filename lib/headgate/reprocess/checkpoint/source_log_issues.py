@@ -1,4 +1,4 @@
-"""Look at the logs of a checkpoint's sources: what an attempt added there stays there."""
+"""Check the logs of a checkpoint's sources: what an attempt added there stays there."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from headgate.reprocess.checkpoint.issue import CheckpointIssue, Known
 
 
 def strange_sources(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
-    """A source that the query does not have: were it added later, it would begin where this says.
+    """Find a source that the query doesn't have: if added later, it would start at this offset.
 
-    Spark writes where a source begins before it looks at the state.
+    Spark writes a source's initial offset before it checks the state.
     """
     last = found.last_commit
     begun = [b for b in found.logged if last is None or b > last]
@@ -40,9 +40,9 @@ def strange_sources(found: CheckpointFiles, _known: Known) -> CheckpointIssue | 
 
 
 def poisoned_log(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
-    """A file source's log goes on beyond the last batch, with files from elsewhere.
+    """Find a file source's log that continues after the last batch, with files from elsewhere.
 
-    They are read with the next batch, whatever the query's path is.
+    The next batch reads these files, whatever the query's path is.
     """
     last = found.last_commit
     if last is None or any(b > last for b in found.logged):
@@ -141,7 +141,7 @@ def _files_of(found: CheckpointFiles, path: str) -> list[str]:
 
 
 def _is_below(file: str, place: str) -> bool:
-    """Say whether a file lies below a folder; a place with wildcards is its part before them."""
+    """Whether a file is below a folder; of a path with wildcards, the part before them counts."""
     wanted = _plain(place)
     for sign in "*?[{":
         wanted = wanted.split(sign)[0]
