@@ -1,4 +1,4 @@
-"""Carry out steps: journal first, effect second, mark third; newest first on the way back."""
+"""Carry out steps: journal first, effect second, mark third; an undo starts with the newest."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class StepState(StrEnum):
 
     @property
     def may_have_effect(self) -> bool:
-        """Whether an undo has to look at it."""
+        """Whether an undo has to check it."""
         return self in (StepState.DONE, StepState.IN_DOUBT, StepState.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What the journal says of one step; `was` is what its first BEGUN entry holds.
+    """What the journal says of one step; `was` is the prior state recorded when it first started.
 
     `reenabled` says that restarts, which the step suspended, were re-enabled when the run was
     cancelled.
@@ -58,21 +58,21 @@ class Journal(Protocol):
         """Record that the step gave up; `code` is the exit code of its error."""
 
     def returning(self, position: int) -> None:
-        """Record that the effect is about to be taken back."""
+        """Record that the effect is about to be rolled back."""
 
     def undone(self, position: int) -> None:
-        """Record that the effect was taken back."""
+        """Record that the effect was rolled back."""
 
 
 class Executor:
-    """Applies steps over `applier`; calling it again after a crash continues where it was."""
+    """Applies steps with `applier`; called again after a crash, it continues where it stopped."""
 
     def __init__(self, applier: Applier, journal: Journal) -> None:
         self.applier = applier
         self.journal = journal
 
     def apply(self, position: int, step: Step) -> None:
-        """Carry out one step, unless it is done; what was begun before is looked at first."""
+        """Carry out one step, unless it is done. If it was started before, check it first."""
         record = self.journal.record(position)
         if record.state is StepState.DONE:
             return
@@ -100,8 +100,8 @@ class Executor:
     def _carry_out(self, step: Step, was: PriorState) -> None:
         """Apply and verify; a failure counts only if the step's goal isn't reached after it.
 
-        A wait ends at its limit, a command at its own: what they waited for may come a moment
-        later, and a run that ends `failed` then contradicts the world.
+        A wait and a command each end at their own limit. What they waited for may come a moment
+        later: a run that ends `failed` would then contradict the cluster state.
         """
         try:
             step.apply(self.applier, was)
@@ -128,7 +128,7 @@ class Executor:
         return True
 
     def roll_back(self, steps: Sequence[Step]) -> None:
-        """Take back what was begun, newest first: a refused run leaves the world as it was.
+        """Roll back all started steps, newest first: a blocked run leaves everything as it was.
 
         A cancel stops it between two steps and wherever one waits; the journal says at which.
         """
@@ -143,7 +143,7 @@ class Executor:
             self.journal.undone(position)
 
     def _perform(self, step: Step) -> None:
-        """Carry out a step of a roll-back, which may have been begun before a crash."""
+        """Carry out a step of a rollback, which may have been started before a crash."""
         was = step.bind(self.applier)
         if step.is_applied(self.applier, was):
             return

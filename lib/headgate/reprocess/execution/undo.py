@@ -186,7 +186,7 @@ def _blockers(
 
 
 def _remains(step: Step, record: Record, inspector: Inspector) -> tuple[str, ...]:
-    """Return why the undo can't take a step back; nothing of one that was never begun."""
+    """Return why the undo can't roll back a step; empty for a step that was never started."""
     if not (record.begun and record.state.may_have_effect):
         return ()
     said = step.remains(inspector, record.was)
