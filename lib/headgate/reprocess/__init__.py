@@ -1,1 +1,1 @@
-"""What somebody wants done becomes steps that can be shown, carried out and taken back."""
+"""Turn a request into steps that can be shown, carried out and rolled back."""

@@ -77,7 +77,7 @@ def _read(scenario: Scenario, option: Option, value: Any) -> Any:
 
 
 def _several(scenario: Scenario, option: Option, value: Any) -> list[str]:
-    """Return the texts; a script's variable that was empty is no answer, least of all `all`."""
+    """Return the texts. An empty variable of a script isn't an answer, and never means `all`."""
     texts = [value] if isinstance(value, str) else [str(v) for v in value]
     if not any(text.strip(" ,") for text in texts):
         raise ScenarioError(_wrong(scenario, option, "a value", ",".join(texts)))

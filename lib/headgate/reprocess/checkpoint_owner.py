@@ -18,7 +18,7 @@ def other_query(
     """Return why the checkpoint is another query's, one sentence each; empty if nothing says so.
 
     `version` is the stored one, `runs` are those that the pipeline's watch reports. A reset changes
-    a query's id, so that an old id alone proves nothing: the watch and the version must agree.
+    a query's id, so an old id isn't evidence by itself: the watch and the version must agree.
     """
     if pipeline.engine is not Engine.SPARK:
         return ()

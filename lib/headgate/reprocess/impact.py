@@ -2,9 +2,9 @@
 
 A plan's `impact` has `records` by topic, their `total` and `to_read` from its scenario. Inputs that
 are reprocessed and whose records can't be counted, such as `up to 4 files`, are in `uncounted`; a
-scenario that gives `to_read` gives that list, too. Under the keys below stands what has to be
-measured or looked up elsewhere; none of them is approved, because all of them are estimates. What
-could not be found out is None, and `how` says why.
+scenario that gives `to_read` gives that list, too. The keys below hold what has to be measured or
+looked up elsewhere. None of them is approved, because all of them are estimates. What could not be
+found out is None, and `how` says why.
 
     bytes            by topic, None where unknown; `bytes_total` is their sum
     bytes_how        how they were estimated
@@ -54,7 +54,7 @@ class Sizes:
 class Rates:
     """Records per second that a pipeline reads when it has work, and that arrive meanwhile.
 
-    `idle`: it never had much work, so `reads` tells what came rather than what it can.
+    `idle`: it never had much work, so `reads` is what arrived, not the most that it can read.
     """
 
     reads: float
@@ -67,7 +67,7 @@ class Rates:
 class Downstream:
     """Who gets a pipeline's results, however far down; see `landscape.paths.Reach`.
 
-    `known` is False where nothing tells what the pipeline writes: then nobody here means nothing.
+    `known` is False if no source says what the pipeline writes. Then empty fields mean unknown.
     """
 
     known: bool = True
@@ -138,7 +138,7 @@ def _rate(per_second: float, what: str = "") -> str:
 def with_kept(plan: Plan, keep: timedelta) -> Plan:
     """Return the plan with how long its run keeps what an undo needs, and how much that is.
 
-    The size is told where a step copies a checkpoint and the scenario has not told it already.
+    It adds the size if a step copies a checkpoint and the scenario hasn't already given it.
     """
     if not plan.can_apply or plan.scenario == UNDO:
         return plan
@@ -163,12 +163,12 @@ def uncounted(impact: Mapping[str, Any]) -> str:
 
 
 def measured(impact: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was measured of a plan, to be kept when it is built anew."""
+    """Return what was measured of a plan, to be kept when it is rebuilt."""
     return {key: impact[key] for key in MEASURED if key in impact}
 
 
 def not_undoable(plan: Plan) -> tuple[str, ...]:
-    """Return what the plan does that no undo takes back, a line each; nothing of an undo."""
+    """Return what the plan does that an undo doesn't roll back, a line each; empty for an undo."""
     if plan.scenario == UNDO:
         return ()
     return tuple(step.describe() for step in plan.steps if not step.undoable)

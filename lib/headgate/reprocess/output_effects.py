@@ -13,7 +13,7 @@ class OutputEffects:
     """Whole sentences: `run` is of the plan, `undo` of its undo.
 
     `remains` says that the pipeline can write results during the run that no undo removes. A
-    builder gives what it alone knows; `output_statements` adds what is declared of the scenario.
+    builder gives what only it knows; `output_statements` adds what is declared of the scenario.
     """
 
     run: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Fact(StrEnum):
 class Statement:
     """What a run or its undo does, if all of `when` and none of `unless` is true of the plan.
 
-    `{name}` is the pipeline, `{to}` where it writes, `{point}` the time or place it begins at.
+    `{name}` is the pipeline, `{to}` where it writes, `{point}` the time or offset it begins at.
     """
 
     run: str = ""

@@ -210,7 +210,7 @@ class _Step(TypedDict):
 
 
 class _Document(TypedDict):
-    """What a plan's file must hold; more may stand in it."""
+    """What a plan's file must hold; it may hold more."""
 
     scenario: str
     pipeline: str | None

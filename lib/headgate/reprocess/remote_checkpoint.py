@@ -1,6 +1,7 @@
 """What the scenarios share whose checkpoint is on a remote file system.
 
-There nothing is moved, linked or edited: the query is led to a new place, and the old one stays.
+There nothing is moved, linked or edited: the query switches to a new location, and the old one
+stays.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ VARIABLE = "HEADGATE_CHECKPOINT"
 
 
 def new_place(inspector: Inspector, pipeline: Pipeline) -> str:
-    """Return the first free numbered neighbour of the declared checkpoint: `PLACE.2`, ..."""
+    """Return the declared checkpoint's path with the first free number: `PATH.2`, `PATH.3`, ..."""
     declared = (pipeline.declared or pipeline.checkpoint or "").rstrip("/")
     names = (f"{declared}.{number}" for number in count(2))
     return next(name for name in names if inspector.remote_checkpoints.is_free(name))
@@ -30,9 +31,9 @@ def new_place(inspector: Inspector, pipeline: Pipeline) -> str:
 def switch_and_start(
     stop: StopPipeline, found: Checkpoint, place: str, *, fresh: bool, made: bool
 ) -> tuple[SwitchCheckpoint, StartAtCheckpoint]:
-    """Return the steps that lead a stopped query to the place and start it there.
+    """Return the steps that switch a stopped query to the new location and start it there.
 
-    `made` says that a checkpoint was put there, `fresh` that the query shows itself by a batch.
+    `made` says that a checkpoint was copied there, `fresh` that the query shows itself by a batch.
     """
     lead = SwitchCheckpoint(
         pipeline=stop.pipeline,
@@ -70,7 +71,7 @@ def start_flaw(pipeline: Pipeline) -> str | None:
 
 
 def blockers(pipeline: Pipeline) -> list[str]:
-    """Refuse a start command that does not hand on where the checkpoint is."""
+    """Block a start command that doesn't pass the checkpoint's location."""
     why = start_flaw(pipeline)
     if why is None:
         return []
@@ -92,7 +93,7 @@ def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
 
 
 def _stays(pipeline: Pipeline, place: str) -> str:
-    """Say how long the old place costs room: what a run made goes with its snapshots."""
+    """Say how long the old checkpoint uses disk space; one of a run goes with its snapshots."""
     if place.rstrip("/") == (pipeline.declared or pipeline.checkpoint or "").rstrip("/"):
         return (
             f"Headgate keeps the old checkpoint {place} unchanged for an undo. The checkpoint uses "

@@ -106,7 +106,7 @@ class RunReport:
 
 
 def rate_of(records: int | None, seconds: float | None) -> float | None:
-    """Return records per second, None if there is no telling."""
+    """Return records per second, None if one of both is unknown."""
     return records / seconds if records is not None and seconds else None
 
 

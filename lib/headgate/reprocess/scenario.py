@@ -1,6 +1,6 @@
 """What a scenario is: what it asks, for which engines it exists, and how its plan is built.
 
-The command line, the page and the table in the docs are made from these declarations alone.
+The command line, the page and the table in the docs are made only from these declarations.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A cell of the table: `why` is what is needed, or why it is refused; empty if supported.
+    """A cell of the table: `why` is what is needed, or why it is blocked; empty if supported.
 
-    `conditions` are what is needed, one by one; `note` is what comes of it, and no condition.
+    `conditions` are what is needed, one by one; `note` is a consequence, and not a condition.
     """
 
     answer: Answer
@@ -127,15 +127,15 @@ def no_version(_pipeline: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What a plan is built from: the question, the pipeline, and the world that may be asked.
+    """What a plan is built from: the question, the pipeline, and what inspects the cluster.
 
-    `version` is the newest stored one, where there is one: it knows the sink and the options of
-    the sources. `options` holds the answers that were given, by name, read and checked. `others`
-    are the stored versions of other pipelines, by name, where it is a Kafka Streams application:
-    what they own or read is not deleted. `known` returns where a group was last, by partition, as
-    far as the topics still hold that. `points` returns the restore points of any pipeline by its
-    name, oldest first, `schedule` its schedule, `versions` its newest stored version. `again`: the
-    options are those of a plan that is rebuilt for its run.
+    `version` is the newest stored one, if any: it knows the sink and the options of the sources.
+    `options` holds the answers that were given, by name, read and checked. `others` are the stored
+    versions of other pipelines, by name, for a Kafka Streams application: what they own or read is
+    not deleted. `known` returns where a group was last, by partition, as far as the topics still
+    hold that. `points` returns the restore points of any pipeline by its name, oldest first,
+    `schedule` its schedule, `versions` its newest stored version. `again`: the options are those of
+    a plan that is rebuilt for its run.
     """
 
     scenario: str
@@ -184,5 +184,5 @@ class Scenario:
         return next((o for o in self.options if o.name == name), None)
 
     def asks(self, engine: Engine) -> tuple[Option, ...]:
-        """Return what is asked for a pipeline of this engine."""
+        """Return the options of a pipeline with this engine."""
         return tuple(o for o in self.options if engine in o.engines)
