@@ -34,7 +34,7 @@ from headgate.text.numbers import as_records, instead
 
 
 class _Scenarios(Mapping[str, Scenario]):
-    """Scenarios by name, each in the module of its name, which is imported when it is asked for."""
+    """Scenarios by name, each in the module of its name, which is imported on first use."""
 
     def __init__(self, *names: str) -> None:
         self._names = names
@@ -168,11 +168,11 @@ def _declared(name: str) -> Scenario:
 
 
 def drift(before: Plan, now: Plan) -> tuple[str, ...]:
-    """Return what moved between a plan and the same plan built now; empty where nothing did.
+    """Return what changed between a plan and the same plan built now; empty if nothing did.
 
-    The impact may grow, because a live pipeline goes on: to twice what was approved, or by
-    100,000 records. More than that was not approved, however often the plan is built anew between
-    the approval and the run.
+    The impact may grow, because a live pipeline continues: to twice what was approved, or by
+    100,000 records. More than that was not approved, however often the plan is rebuilt between the
+    approval and the run.
     """
     found = [
         said
@@ -205,9 +205,9 @@ def _differences(location: str, before: object, now: object) -> Iterator[str]:
 
 
 def approved_counts(plan: Plan) -> dict[str, int]:
-    """Return how many records were approved to be `read again` and `skipped`.
+    """Return how many records were approved to be `reprocessed` and `skipped`.
 
-    A plan that was built anew for its run keeps the numbers of the one that was looked at.
+    A plan that was rebuilt for its run keeps the numbers of the one that was approved.
     """
     return dict(plan.impact.get(APPROVED) or _counts(plan))
 

@@ -37,7 +37,7 @@ def deleted_unread(
 
 
 def start_after(request: PlanRequest, stop: StopPipeline) -> tuple[Step, ...]:
-    """Return the step that starts the pipeline after the run, if that was asked for."""
+    """Return the step that starts the pipeline after the run, if `start-after` is set."""
     return (start_or_ask(stop),) if request.options.get("start-after") else ()
 
 

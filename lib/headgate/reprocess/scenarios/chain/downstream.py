@@ -106,7 +106,7 @@ def untouched(member: Member, cuts: Cuts) -> Move:
 
 
 def _passed_on(member: Member, cuts: Cuts) -> Cut | None:
-    """Return the cut in what a pipeline writes that keeps its state: only times tell it."""
+    """Return the cut in what a pipeline writes that keeps its state: it has only a time."""
     if not member.writes:
         return None
     at = min(c.at for c in cuts.values())

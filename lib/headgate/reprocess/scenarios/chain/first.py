@@ -31,7 +31,7 @@ from headgate.text.times import from_milliseconds, iso
 
 
 def move_first(request: PlanRequest, member: Member, at: int | None, choice: Choice | None) -> Move:
-    """Return how the first pipeline goes back to a time (Unix milliseconds), None: the earliest."""
+    """Return how the first pipeline rewinds to a time (Unix milliseconds), None: the earliest."""
     is_query = member.pipeline.engine is Engine.SPARK
     if choice not in (None, Choice.RESET, *((Choice.REWIND,) if is_query else ())):
         words = "reset or rewind" if is_query and at is not None else "reset"

@@ -90,7 +90,7 @@ def _started(step: StartPipeline | ManualStep, number: int) -> Step:
 def _sentences(moves: Iterable[Move], field: str, topics: Iterable[str] = ()) -> Iterator[str]:
     """Yield blockers or risks, each with the name of its pipeline.
 
-    Who reads the `topics` of the chain is said by the chain itself.
+    Consumers of the `topics` of the chain are left out: the chain itself names them.
     """
     said = tuple(f"{topic} is read by " for topic in topics)
     for move in moves:

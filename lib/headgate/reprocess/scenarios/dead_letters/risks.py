@@ -131,7 +131,7 @@ def _cause_risks(topic: Topic, summary: Summary) -> Iterator[str]:
 
 
 def _input_risks(request: PlanRequest, found: Redrive) -> Iterator[str]:
-    """Say where the pipeline doesn't read a target, or may not; a group's offsets tell it."""
+    """Say where the pipeline doesn't read a target, or may not; a group's offsets show it."""
     pipeline, version = request.pipeline, request.version
     inputs = set(pipeline.topics)
     if version is not None:

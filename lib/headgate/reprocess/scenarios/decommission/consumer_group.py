@@ -19,7 +19,7 @@ DELETABLE = (*_CONSUMERS, GroupType.STREAMS)
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: prove that nobody is in the group, record its offsets, delete it."""
+    """Return the plan: verify that the group has no members, record its offsets, delete it."""
     pipeline, inspector = request.pipeline, request.inspector
     group = inspector.kafka.group(str(pipeline.group))
     blockers = list(group_blockers(request, group))

@@ -38,7 +38,7 @@ from headgate.text.numbers import name_list
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan; only what is proven to be the application's goes, or what is named."""
+    """Return the plan; it deletes only what is verified as the application's, or what is named."""
     internal = kafka_streams_options.names(request.options, kafka_streams_options.INTERNAL_TOPICS)
     wish = ResetRequest(
         target=None,
@@ -100,7 +100,7 @@ def _steps(
 
 
 def _blockers(seen: ResetFacts) -> Iterator[str]:
-    """Refuse what runs or isn't proven; of a group whose offsets expired, topics may be left."""
+    """Block what runs or isn't verified; a group whose offsets expired may still have topics."""
     if not has_gone(seen.group):
         yield from group_blockers(seen.request, seen.group)
         yield from reset_blockers(seen)
@@ -120,7 +120,7 @@ def _blockers(seen: ResetFacts) -> Iterator[str]:
 
 
 def _subjects(shapes: dict[str, Any]) -> list[str]:
-    """Return the subjects that are named by the internal topics alone: they go with them."""
+    """Return the subjects that only the internal topics name: they are deleted with them."""
     return [f"{name}-{part}" for name in sorted(shapes) for part in ("key", "value")]
 
 

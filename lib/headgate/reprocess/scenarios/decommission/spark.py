@@ -22,10 +22,10 @@ from headgate.text.numbers import name_list
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: prove that it has stopped, set its checkpoint aside, delete its group.
+    """Return the plan: verify that it is stopped, move its checkpoint to backup, delete its group.
 
-    Spark commits no offsets; a group is its own only where the registry gives it one, into which
-    the program commits for others to see its lag.
+    Spark commits no offsets. The query has a group only if the registry names one, into which the
+    program commits so that others see its lag.
     """
     pipeline, inspector = request.pipeline, request.inspector
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None

@@ -226,7 +226,7 @@ def _left_out_risks(request: PlanRequest) -> Iterator[str]:
 
 
 def target_of(request: PlanRequest) -> Target:
-    """Return the point that was asked for; ScenarioError where there is none."""
+    """Return the requested point; ScenarioError if there is none."""
     options = request.options
     for name, place in _POINTS.items():
         if name in options:

@@ -12,7 +12,7 @@ from headgate.reprocess.steps.offsets.target import Target, TargetKind
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan for the pipeline's engine, whose module alone is imported."""
+    """Return the plan for the pipeline's engine; only the module of that engine is imported."""
     if request.pipeline.engine is Engine.SPARK:
         from headgate.reprocess.scenarios.from_scratch import spark as from_scratch_spark
 

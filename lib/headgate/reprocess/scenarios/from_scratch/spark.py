@@ -31,7 +31,7 @@ from headgate.text.numbers import name_list
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: stop, copy the checkpoint, put a fresh one in its place, start."""
+    """Return the plan: stop, copy the checkpoint, replace it with a fresh one, start."""
     pipeline, inspector, version = request.pipeline, request.inspector, request.version
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
@@ -87,7 +87,7 @@ def _steps(request: PlanRequest, found: Checkpoint, place: str | None) -> tuple[
 
 
 def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) -> LostState:
-    """Return what of the state can't be rebuilt; nothing if all of its input is read again."""
+    """Return what of the state can't be rebuilt; nothing if all of its input is reprocessed."""
     sources = kafka_sources(request.version)
     if any(part.begin for topic in topics.values() for part in topic.partitions):
         point = "the earliest offset"

@@ -253,7 +253,7 @@ def _risks(
 def _exactness(
     late: Any, scanned: Ranges, needed: Ranges, found: EventTimes, mode: ProcessingMode
 ) -> str:
-    """Return how exact the result is; `needed` are the offsets that --lateness asks for."""
+    """Return how exact the result is; `needed` are the offsets that --lateness requires."""
     # What a stream drops as late, its input has.
     is_exact = "the input is complete" if mode.is_stream else "the result is exact"
     parts = [(t, n, r) for t, of in needed.items() for n, r in of.items() if r[0] < r[1]]

@@ -32,7 +32,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list[str]:
-    """Return why the results can't be written where they are asked for."""
+    """Return why the results can't be written to the requested target."""
     to = str(request.options["to"])
     if is_stream and (to.startswith(JDBC) or request.options.get("append")):
         return [_of_stream(request, "--to" if to.startswith(JDBC) else "--append")]

@@ -136,7 +136,7 @@ def expired_input(
 ) -> Iterator[ExpiredInput]:
     """Yield the topics without the first records of the range; None: all records are needed.
 
-    `needed` are the offsets that --lateness asks for. What was measured before it was deleted, and
+    `needed` are the offsets that --lateness requires. What was measured before it was deleted, and
     what --scan leaves out, is named elsewhere.
     """
     inspector, since = request.inspector, 0
@@ -166,8 +166,8 @@ def _expired_risk(topic: Topic, before: str) -> str:
 def within_lateness(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRange) -> Ranges:
     """Return the offsets that arrived up to --lateness outside the range, all ones without it.
 
-    A record behind the first newer timestamp isn't in them, whatever its own timestamp is: Kafka
-    can say where a time first comes, but not where it last comes.
+    A record after the first newer timestamp isn't in them, whatever its own timestamp is: Kafka can
+    say where a time first comes, but not where it last comes.
     """
     whole = whole_topics(topics)
     given = request.options.get("lateness")

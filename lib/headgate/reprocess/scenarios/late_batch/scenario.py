@@ -49,7 +49,7 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What was asked for: the late records, the inputs with their offsets, the old results."""
+    """What was requested: the late records, the inputs with their offsets, the old results."""
 
     late: LateInput
     duplicates: str

@@ -27,7 +27,7 @@ from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan; the old checkpoint is set aside, or stays where it is with `--to`."""
+    """Return the plan; the old checkpoint moves to backup, or stays where it is with `--to`."""
     found = found_query(request)
     if isinstance(found, Plan):
         return found

@@ -25,7 +25,7 @@ from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start
 
 
 def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
-    """Return the plan for a verdict that does not close the gate."""
+    """Return the plan for a verdict that doesn't fail the check."""
     pipeline, inspector = request.pipeline, request.inspector
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
@@ -67,7 +67,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
 def steps(
     request: PlanRequest, verdict: UpgradeVerdict, found: Checkpoint, place: str | None = None
 ) -> tuple[Step, ...]:
-    """Return the steps in order; with a `place` the new version works on a copy there."""
+    """Return the steps in order; at a new location the new version works on a copy."""
     pipeline = request.pipeline
     stop = common.stop_step(pipeline, checkpoint=found.location)
     if place is not None:
@@ -165,7 +165,7 @@ def upgrade_commands(pipeline: Pipeline) -> dict[str, str | None]:
 
 
 def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
-    """Name the findings that leave the gate open, and the ones that a way back is lost by."""
+    """Name the findings that pass the check, and the ones by which the rollback is lost."""
     for finding in verdict.findings:
         if finding.outcome in FAIL_ON or finding.outcome == "no_effect":
             why = f" (accepted: {finding.accepted})" if finding.accepted else ""

@@ -36,7 +36,7 @@ _COMPARE_SECONDS, _MOST_LAG = 60, 10
 
 
 def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
-    """Return the plan for a verdict that doesn't close the gate."""
+    """Return the plan for a verdict that doesn't fail the check."""
     pipeline, inspector = request.pipeline, request.inspector
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     position = (

@@ -21,7 +21,7 @@ from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_a
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: pause, prove it, tell people; or, asked to `resume`, go on and tell."""
+    """Return the plan: pause, verify and notify; or, with `resume`, resume and notify."""
     pipeline, inspector = request.pipeline, request.inspector
     location = _location(pipeline, inspector)
     resume = bool(request.options.get("resume"))

@@ -121,7 +121,7 @@ def _seen(part: TopicPart, last: Position) -> str:
 def _explained(
     plan: Plan, astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]
 ) -> Plan:
-    """Return the plan with how it is known what is read again, or never."""
+    """Return the plan with how it is known what is reprocessed, or never read."""
     found = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
     unknown = astray.beyond.keys() - known.keys()
     risks = list(plan.risks)

@@ -17,9 +17,9 @@ _SHOWN = 5
 
 
 def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str]) -> Plan:
-    """Return the plan that aborts the transactions that are named, all of which must be open.
+    """Return the plan that aborts the named transactions, all of which must be open.
 
-    The group goes on by itself; it need not stop.
+    The group continues by itself; it need not stop.
     """
     found = {t.name: t for t in _of(request.inspector, topics)}
     if unknown := sorted(set(named) - found.keys()):

@@ -132,9 +132,9 @@ def _readable(inspector: Inspector, location: str) -> Checkpoint | None:
 def _with_state(
     request: PlanRequest, found: CheckpointFiles, looked: CheckpointCheck
 ) -> tuple[CheckpointCheck, tuple[str, ...]]:
-    """Add what the next start needs of every partition's state and is not there.
+    """Add what the next start needs of every partition's state and is missing.
 
-    The second are risks: what could not be looked at is not called sound.
+    The second are risks: what could not be checked isn't called sound.
     """
     last = looked.after.last_commit
     if last is None or looked.left:
@@ -155,7 +155,7 @@ def _with_state(
 
 
 def _without_state(request: PlanRequest, looked: CheckpointCheck) -> CheckpointCheck:
-    """Return what a checkpoint without `state` is: broken, whole, or nobody has told which."""
+    """Check a checkpoint without `state`: broken, whole, or unknown without a source."""
     version = request.version
     if version is not None and version.stateful:
         count = len(version.stateful)

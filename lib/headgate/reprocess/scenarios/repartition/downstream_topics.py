@@ -1,16 +1,16 @@
-"""What lies behind the inputs of a Kafka Streams application, up to its next topics.
+"""What comes after the inputs of a Kafka Streams application, up to its next topics.
 
-Kafka never moves a record: when a topic gets more partitions, a key's old records stay where they
-are and its new ones may come to another partition, which another task reads. Behind a repartition
-topic that does no harm. State without one between would be kept in two halves: counted on Kafka
-Streams 4.3.1, one key of nine had 4 instead of 8 after its input went from 2 to 4 partitions, and
-nothing said so.
+Kafka never moves a record. When a topic gets more partitions, a key's old records stay where they
+are, and its new ones may come to another partition, which another task reads. After a repartition
+topic that does no harm. Without one in between, a key's state would be split in two: counted on
+Kafka Streams 4.3.1, one key of nine had 4 instead of 8 after its input went from 2 to 4 partitions,
+without any error.
 
 A repartition topic gets as many partitions as the widest topic that its writers read, unless the
-code fixes its number (`Repartitioned.withNumberOfPartitions`). No description tells which of both,
-nor does the broker: of a streams group it answers the number that the topic has in either case.
-With 3 fixed behind an input that went from 2 to 4, Kafka Streams 4.3.1 went on with its state, on
-both protocols.
+code fixes its number (`Repartitioned.withNumberOfPartitions`). No description says which of both
+applies, nor does the broker: for a streams group it returns the number that the topic has in either
+case. With 3 fixed after an input that went from 2 to 4, Kafka Streams 4.3.1 continued with its
+state, on both protocols.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def reach(facts: StreamsApplication, topics: Iterable[str], fixed: Container[str
 def own_numbers(facts: StreamsApplication, now: Mapping[str, int]) -> dict[str, int]:
     """Return repartition topics that have another number of partitions than their writers' inputs.
 
-    `now` has the numbers by topic, inputs and internal ones, as the facts name them. What is read
-    together with another topic is left out, because a join gives it that one's number, and so is
-    what is written from topics whose number is not known. Of several named topologies, whose
-    sub-topologies have the same numbers, nothing is told.
+    `now` has the numbers by topic, inputs and internal ones, as the facts name them. A topic that
+    is read together with another one is left out, because a join gives it that one's number. So is
+    one that is written from topics whose number isn't known. Of several named topologies, whose
+    sub-topologies have the same numbers, none is returned.
     """
     read = {} if len(facts.topologies) > 1 else _read(facts)
     found = {}

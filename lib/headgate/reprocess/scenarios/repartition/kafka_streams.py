@@ -40,10 +40,11 @@ _BEGINNING = Target(place=TargetKind.BEGINNING)
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: stop, record, raise, read all again where there is state, start, prove.
+    """Return the plan: stop, record, add partitions, reprocess if there is state, start, verify.
 
-    Without state only the partitions that are added get an offset: the application would begin at
-    its `auto.offset.reset` there, and skip what came before it starts where that is `latest`.
+    Without state only the added partitions get an offset. Without an offset there, the application
+    would begin at its `auto.offset.reset`, and if that is `latest`, skip what came before it
+    starts.
     """
     facts = request.version.streams if request.version else None
     if (why := unknown(request)) or facts is None:
@@ -132,7 +133,7 @@ def _grown(known: Mapping[str, Topic], growth: Growth) -> dict[str, Topic]:
 
 
 def _with_raise(steps: tuple[Step, ...], seen: ResetFacts, growth: Growth) -> tuple[Step, ...]:
-    """Put it behind what is recorded: before it all can be taken back, and after it nothing."""
+    """Add partitions after all is recorded: a rollback is possible before, and not after."""
     at = next(i for i, s in enumerate(steps) if isinstance(s, RecordOffsets)) + 1
     return (*steps[:at], *_raise(seen, growth), *steps[at:])
 
@@ -169,7 +170,7 @@ def _begin_added(seen: ResetFacts, growth: Growth, who: dict[str, Any]) -> Reset
 
 
 def _with_proof(steps: tuple[Step, ...], seen: ResetFacts, growth: Growth) -> tuple[Step, ...]:
-    """Add the proof where the run itself waits for a start."""
+    """Add the verification if the run itself waits for a start."""
     last = steps[-1]
     if not (isinstance(last, StartPipeline) or (isinstance(last, ManualStep) and last.waits)):
         return steps

@@ -25,10 +25,10 @@ from headgate.text.numbers import name_list, plural
 class Growth:
     """The inputs of `application` that are to have `to` partitions.
 
-    `now` has how many each of them has that exists, `strangers` are those named that it does not
-    read. `internal` has how many the internal topics have that are there. `odd` are repartition
-    topics with another number than their inputs give, as the facts name them, `fixed` those of
-    which it is proven that the code fixes it, because the application works with that.
+    `now` has how many each existing one has, `strangers` are those named that it doesn't read.
+    `internal` has how many each existing internal topic has. `odd` are repartition topics with
+    another number than their inputs give, as the facts name them. `fixed` are those of which it is
+    verified that the code fixes the number, because the application works with it.
     """
 
     application: str
@@ -64,7 +64,7 @@ class Growth:
 
     @property
     def loose(self) -> list[str]:
-        """The repartition topics of which nothing tells whether the code fixes their number."""
+        """The repartition topics of which no source says whether the code fixes their number."""
         found = (r.topic for r in self.facts.repartitions if r.kind is InternalKind.REPARTITION)
         return [self.on_cluster(name) for name in found if name not in self.fixed]
 
@@ -74,7 +74,7 @@ class Growth:
 
 
 def unknown(request: PlanRequest) -> str | None:
-    """Return why it is not known what lies behind the inputs; None where it is described."""
+    """Return why it isn't known what comes after the inputs; None if a topology describes it."""
     facts = request.version.streams if request.version else None
     if facts is None or not facts.described:
         return (
@@ -133,7 +133,7 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
 
 
 def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
-    """Refuse what would go wrong without a word: one key's state in two places."""
+    """Block what would be silently wrong: one key's state in two partitions."""
     kept = {t for s in seen.group.subtopologies or () for t in group_internals(s)}
     if other := _not_described(kept, seen, growth):
         yield (

@@ -1,7 +1,7 @@
 """The options of Kafka's own reset tool, and what is made of them; `headgate reset`.
 
-What differs from that tool on purpose: a preview has no effect whatever; nothing is done before all
-of it was checked; a name's beginning is no proof; a target outside of a log is refused; and the
+It differs from that tool on purpose: a preview has no effect at all; everything is checked before
+anything is done; a name's prefix isn't evidence; a target outside of a log is blocked; and the
 application has to be known. See docs/reset.md.
 """
 
@@ -78,7 +78,7 @@ def _points() -> tuple[Option, ...]:
 
 
 def _hidden(name: str) -> Option:
-    """Return an option for what was read from evidence: a plan is built anew from its options."""
+    """Return an option for what was read from evidence: a plan is rebuilt from its options."""
     return Option(
         name=name, ask="", help="Value that Headgate reads from --topology.", kind=Kind.MANY
     )

@@ -131,7 +131,7 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
 
 
 def _kept(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
-    """Yield what retention and compaction may take before it is read again."""
+    """Yield what retention and compaction may remove before it is reprocessed."""
     for name, topic in sorted(topics.items()):
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (
@@ -146,7 +146,7 @@ def _kept(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
 
 
 def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -> str | None:
-    """Say that the watermark goes back too: results may differ where records were dropped."""
+    """Say that the watermark is rewound, too: results may differ where records were dropped."""
     last = batches[-1].watermark_ms if batches else None
     if not batch.watermark_ms or not last or last <= batch.watermark_ms:
         return None

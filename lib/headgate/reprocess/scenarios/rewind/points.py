@@ -19,7 +19,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The batch to go back to, and the restore point that has it; None: the checkpoint itself."""
+    """The batch to rewind to, and the restore point that has it; None: the checkpoint itself."""
 
     batch: LoggedBatch
     point: RestorePoint | None = None

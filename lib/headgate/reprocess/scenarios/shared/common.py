@@ -34,7 +34,7 @@ def at_least(options: Mapping[str, Any], name: str, least: int, otherwise: T) ->
 
 
 def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:
-    """Return the step that stops the pipeline, or only proves that it is stopped."""
+    """Return the step that stops the pipeline, or only verifies that it is stopped."""
     return stop_with(pipeline.commands, pipeline.name, checkpoint=checkpoint, group=pipeline.group)
 
 
@@ -79,7 +79,7 @@ def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
 
 
 def unread_logs(topics: Mapping[str, Topic]) -> list[str]:
-    """Refuse partitions of which nobody tells where their log begins and ends: none leads them."""
+    """Block partitions without a known earliest and latest offset: they have no leader."""
     return [
         f"Headgate could not read the earliest and latest offset of {name}[{part.number}]: check "
         "that the partition has a leader"
@@ -291,7 +291,7 @@ def skipped_batches(version: Version | None, then: str) -> list[str]:
 
 
 def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
-    """Refuse a pipeline that has no stop command and is not proven to be stopped."""
+    """Block a pipeline that has no stop command and isn't verified to be stopped."""
     if pipeline.commands.stop is not None:
         return []
     status = inspector.processes.status(pipeline.name)

@@ -175,7 +175,7 @@ def impact_of(
     found: Found,
     read: Mapping[TopicPart, int] | None = None,
 ) -> dict[str, Any]:
-    """Return by topic how many offsets are read again, skipped unread, and left to read.
+    """Return by topic how many offsets are reprocessed, skipped unread, and left to read.
 
     Of a partition whose offset is beyond its log both are as many as it may be, unless `read` says
     how far it was read.
@@ -220,7 +220,7 @@ def move_risks(
     *,
     recreated: Set[str] = frozenset(),
 ) -> list[str]:
-    """Name what is read again, what is never read, and what is no longer whole."""
+    """Name what is reprocessed, what is never read, and what is no longer whole."""
     pipeline = request.pipeline
     reached = _all_reached(topics, positions, found, read or {})
     back = [p for p, to in found.to.items() if p in reached and to < reached[p][1]]

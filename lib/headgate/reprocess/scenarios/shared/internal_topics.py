@@ -1,10 +1,10 @@
-"""Which topics a reset of a Kafka Streams application may delete, and what proves that.
+"""Which topics a reset of a Kafka Streams application may delete, and the evidence for it.
 
 A topic that looks internal and begins with `<application.id>-` is
 
-OWNED      something proves that it is the application's, and nobody else claims it
+OWNED      evidence says that it is the application's, and nobody else claims it
 CONTESTED  another application or group claims it, too: never deleted
-FOREIGN    another application's, by a proof or by its longer id: left alone, never deleted
+FOREIGN    another application's, by evidence or by its longer id: never deleted
 UNPROVEN   nothing says whose it is: somebody has to
 """
 
@@ -57,7 +57,7 @@ def judge(
 ) -> dict[str, Internal]:
     """Return every topic that looks like an internal one of the application, by its name.
 
-    `named` are the topics that its own topology names, each with the proof in words. `but` are
+    `named` are the topics that its own topology names, each with the evidence in words. `but` are
     topics that it reads as inputs: they are none of its internal ones, however they are called.
     """
     mine = {t for t in around.topics if t.startswith(f"{application}-") and internal_kind(t)}
@@ -101,7 +101,7 @@ def _judged(
 
 
 def _proofs(around: ClusterOwners) -> dict[str, dict[str, str]]:
-    """Return by topic what proves whose it is, by application id."""
+    """Return by topic the evidence of whose it is, by application id."""
     cluster = Cluster(id="", at="", bootstrap="", groups=dict(around.groups))
     return proofs(Registry(pipelines=around.pipelines), around.versions or {}, cluster)
 

@@ -1,6 +1,6 @@
 """Reset a Kafka Streams application: what all its scenarios and the reset command share.
 
-Inputs go to the target, intermediate topics to their end, internal topics that are proven to be
+Inputs go to the target, intermediate topics to their end. Internal topics that are verified to be
 the application's are deleted, local state is cleared; outputs stay.
 """
 
@@ -44,10 +44,10 @@ END = Target(place=TargetKind.END)
 class ResetRequest:
     """What is to be reset. Without a `target` offsets stay as they are.
 
-    `inputs` None means all that are known; `internal` None means all that are proven, else exactly
-    those. With `back_up` the records of internal topics are kept for an undo. `instances` are hosts
-    whose local state somebody says is cleared. `repartitions_inputs` says that inputs get more
-    partitions: then nothing may stay, and there is no rollback.
+    `inputs` None means all that are known. `internal` None means all that are verified, else
+    exactly those. With `back_up` the records of internal topics are kept for an undo. `instances`
+    are hosts whose local state somebody says is cleared. `repartitions_inputs` says that inputs get
+    more partitions: then nothing may stay, and there is no rollback.
     """
 
     target: Target | None
@@ -63,7 +63,7 @@ class ResetRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetFacts:
-    """The wish beside what the world says of it; the checks and the plan are made from this.
+    """The wish beside the cluster state; the checks and the plan are made from this.
 
     `known` are the input and intermediate topics that exist, `internals` every topic that looks
     like an internal one of the application, `positions` what is committed by partition.
@@ -89,7 +89,7 @@ class ResetFacts:
 
     @property
     def deleted(self) -> tuple[str, ...]:
-        """The internal topics that go; one that is refused may be among them."""
+        """The internal topics to delete; a blocked one may be among them."""
         if self.wish.keep_internal:
             return ()
         if self.wish.internal is not None:
@@ -102,7 +102,7 @@ class ResetFacts:
 
 
 def look(request: PlanRequest, wish: ResetRequest) -> ResetFacts:
-    """Ask the world everything that the plan depends on, each call for all topics at once."""
+    """Read all cluster state that the plan depends on, each call for all topics at once."""
     inspector, application = request.inspector, str(request.pipeline.group)
     groups = inspector.kafka.groups()
     group = groups.get(application) or Group(id=application, state="dead", members=())

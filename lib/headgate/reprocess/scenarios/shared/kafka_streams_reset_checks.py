@@ -316,7 +316,7 @@ def _kept_risks(seen: ResetFacts, own: list[str]) -> Iterator[str]:
 
 
 def _is_reprocessed(seen: ResetFacts) -> bool:
-    """Return whether a partition goes back; one without a committed offset may have been read."""
+    """Return whether a partition is rewound; one without a committed offset may have been read."""
     ends = {(t.name, p.number): p.end or 0 for t in seen.known.values() for p in t.partitions}
     return any(
         to < seen.positions.get(part, ends.get(part, 0))

@@ -21,11 +21,11 @@ GIVEN = "the topology from --topology contains the topic"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """What evidence says. `internal` maps a topic to what proves that it is the application's.
+    """What evidence says. `internal` maps a topic to the evidence that it is the application's.
 
     `sources` are read from outside and committed; `patterns` are regular expressions of more. They
-    are whole where `is_told`. `stores` is None where it is not known which there are. `committed`
-    are the topics that its group has offsets of.
+    are whole if `is_told`. `stores` is None if it isn't known which there are. `committed` are the
+    topics that its group has offsets of.
     """
 
     is_told: bool = False
@@ -61,9 +61,9 @@ class Topology:
 
 
 def topology_options(version: Version, application: str) -> dict[str, list[str]]:
-    """Return what a version says as options of a plan, which is built anew from them.
+    """Return what a version says as options of a plan, which is rebuilt from them.
 
-    EvidenceError where it is no Kafka Streams application's, or another one's.
+    EvidenceError if the version isn't a Kafka Streams application's, or is another one's.
     """
     facts = version.streams
     if facts is None or not facts.described:
@@ -89,7 +89,7 @@ def topology_options(version: Version, application: str) -> dict[str, list[str]]
 def topology(
     options: Mapping[str, Any], version: Version | None, application: str, group: Group
 ) -> Topology:
-    """Return what is known: what was given, else what is stored; what the broker keeps proves, too.
+    """Return what is known: what was given, else what is stored, and what the broker keeps, too.
 
     A stored version of another application says nothing.
     """

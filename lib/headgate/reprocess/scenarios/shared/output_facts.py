@@ -34,7 +34,7 @@ def words_of(request: PlanRequest) -> dict[str, str]:
 
 
 def outputs_of(request: PlanRequest) -> str:
-    """Return where the pipeline writes, empty where nothing tells."""
+    """Return where the pipeline writes, empty if no source says so."""
     if given := request.options.get("output-topics"):
         return name_list(n.strip() for text in given for n in text.split(","))
     sink = request.version.sink if request.version else None

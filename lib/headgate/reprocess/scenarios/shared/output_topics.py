@@ -140,9 +140,9 @@ def _told(request: PlanRequest) -> set[str]:
 
 
 def _foreign(request: PlanRequest) -> set[str]:
-    """Return the topics that were given and that the stored version does not write.
+    """Return the topics that were given and that the stored version doesn't write.
 
-    None where records name their topics, or the version doesn't tell all.
+    None of them if records name their topics, or the version doesn't list all.
     """
     told, version = _told(request), request.version
     streams = version.streams if version else None
@@ -152,7 +152,7 @@ def _foreign(request: PlanRequest) -> set[str]:
 
 
 def _written(application: StreamsApplication) -> set[str]:
-    """Return what an application writes for others: no topic of its own that it reads again."""
+    """Return what an application writes for others: no topic of its own that it reads itself."""
     inside = {r.name for r in application.repartitions} | {
         r.topic for r in application.repartitions
     }

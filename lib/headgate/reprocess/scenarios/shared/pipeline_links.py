@@ -42,7 +42,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """All registered pipelines by name, and what can't be told of them.
+    """All registered pipelines by name, and which have unknown links.
 
     `anywhere` choose a topic for each record, `unknown` have no known inputs.
     """
@@ -134,8 +134,8 @@ def is_internal(topic: str, pipeline: Pipeline) -> bool:
 class Order:
     """The chain in the order of its data: the first pipeline first.
 
-    `left_out` are the pipelines that only excluded ones lead to, by the one that leads to them.
-    `cycle` are pipelines that read what they write by a detour.
+    `left_out` are the pipelines that can be reached only through excluded ones, each with the one
+    that it is reached through. `cycle` are pipelines that read what they write by a detour.
     """
 
     members: tuple[Member, ...]
@@ -167,7 +167,7 @@ def order(links: Links, first: str, excluded: Iterable[str]) -> Order:
 
 
 def _reach(links: Links, first: str, out: set[str]) -> dict[str, str]:
-    """Return what can be reached by name, with what leads to it; excluded ones lead nowhere."""
+    """Return what can be reached, each with what reaches it; nothing through an excluded one."""
     found = {first: first}
     queue = [first]
     while queue:

@@ -340,7 +340,7 @@ def whole_topics(topics: Mapping[str, Topic]) -> Ranges:
 def arrival(start: datetime, until: datetime, lateness: str) -> tuple[datetime, datetime]:
     """Return between which times records of `[start, until)` arrived that are at most so late.
 
-    ScenarioError for a --lateness that is no duration.
+    ScenarioError for a --lateness that isn't a duration.
     """
     late = duration(lateness, option="lateness")
     return earlier(start, late), later(until, late)

@@ -74,7 +74,7 @@ def _shared(plan: Plan, inspector: Inspector) -> Iterator[tuple[str, list[Pipeli
 def _program_stop(pipeline: Pipeline) -> str | None:
     """Return the stop command if it can only be that of one program; None if it may not be.
 
-    A manual step and a request to a driver tell apart which pipeline they stop.
+    A manual step and a request to a driver name the one pipeline that they stop.
     """
     call = pipeline.commands.calls.get("stop")
     if isinstance(call, Shell):

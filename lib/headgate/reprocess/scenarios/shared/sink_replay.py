@@ -43,9 +43,9 @@ def plan_sink(
     since: int | None,
     point: RestorePoint | None = None,
 ) -> SinkPlan:
-    """Return what the batches after `batch`, up to `last`, need when their numbers come again.
+    """Return what the batches after `batch`, up to `last`, need when their numbers are reprocessed.
 
-    `since` is when the first of them was planned (Unix milliseconds), None where nothing tells.
+    `since` is when the first of them was planned (Unix milliseconds), None if no source says so.
     `point` is the restore point that ends at `batch`: it may have the log of a file sink.
     """
     new_id = bool(request.options.get("new-query-id"))
@@ -70,7 +70,7 @@ def plan_sink(
 
 
 def sink_of(request: PlanRequest) -> SinkFormat:
-    """Return what is known of the sink's format; its name is empty if nothing tells it."""
+    """Return what is known of the sink's format; its name is empty if no source says it."""
     said = request.options.get("sink")
     if said == _OTHER.format:
         return _OTHER
@@ -98,13 +98,13 @@ def contradictions(request: PlanRequest) -> tuple[str, ...]:
 
 
 def sink_place(request: PlanRequest) -> str | None:
-    """Return the folder, table or topic that the sink writes to; None if nothing tells it."""
+    """Return the folder, table or topic that the sink writes to; None if no source says it."""
     sink = request.version.sink if request.version else None
     return request.options.get("sink-path") or (sink.place if sink else None)
 
 
 def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
-    """Return the blocker of a query whose sink may drop batches that come again."""
+    """Return the blocker of a query whose sink may drop reprocessed batches."""
     if sink.format:
         return (
             f"Headgate doesn't know whether the sink {sink.format} of {request.pipeline.name} "

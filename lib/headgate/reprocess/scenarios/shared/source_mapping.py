@@ -72,7 +72,7 @@ def matched_takes(
 ) -> tuple[tuple[Take, ...], list[str], list[str]]:
     """Return which takes what by topics, with blockers and risks.
 
-    Without a version that tells its sources, they are taken to be the same in the same order.
+    Without a version that lists its sources, they are assumed to be the same in the same order.
     """
     new = _placed(version)
     named = any(not s.name.isdecimal() for s in position.sources)
@@ -114,7 +114,7 @@ def matched_takes(
 
 
 def _ordered(takes: Iterable[Take]) -> tuple[Take, ...]:
-    """A plan is the same, whether a version that tells nothing new is stored by now or not."""
+    """Sort by name, so that a newly stored version without new facts doesn't change the plan."""
     return tuple(sorted(takes, key=lambda take: take.name))
 
 
@@ -146,7 +146,7 @@ def _old_topics(take: Take, position: QueryPosition) -> set[str]:
 
 
 def _left_over(takes: Iterable[Take], position: QueryPosition) -> list[str]:
-    """Name the sources of the old version that nothing takes over."""
+    """Name the sources of the old version that no new source continues."""
     taken = {old for take in takes for old in take.of}
     return [_left(s) for s in position.sources if s.name not in taken]
 
@@ -160,7 +160,7 @@ def _left(source: SourcePosition) -> str:
 
 
 def _placed(version: Version | None) -> dict[str, Source]:
-    """Return the sources by their places in the offset log; empty where they are not known."""
+    """Return the sources by their positions in the offset log; empty if they aren't known."""
     found: dict[str, Source] = {}
     for source in (version.sources or ()) if version and not version.is_partial else ():
         if source.log_places is None:

@@ -42,7 +42,7 @@ from headgate.text.numbers import as_records, name_list
 class StartRequest:
     """Where to begin and with what; `only` limits what moves, see `succession.begin`.
 
-    `to` is a place for the new checkpoint, None: that of the old one. `new_output` says that the
+    `to` is a location for the new checkpoint, None: that of the old one. `new_output` says that the
     new version writes somewhere else. `before` are steps between the stop and the new checkpoint.
     `rehearse` has the registered function started on a copy before anything is replaced.
     """

@@ -33,7 +33,7 @@ from headgate.text.numbers import as_records, offset_range, plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cut:
-    """Where the query is: `done` is its last batch, `begun` the one after it, where it is logged.
+    """Where the query is: `done` is its last batch, `begun` the uncommitted one after it, if any.
 
     `at` is where the partition is after `done`, `to` where it is after `begun`. `texts` are both
     entries of the offset log, by batch.
@@ -57,7 +57,7 @@ class _Cut:
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: stop, back up the range, do what is in front of it, skip it, start."""
+    """Return the plan: stop, back up the range, process what is before it, skip it, start."""
     pipeline, inspector = request.pipeline, request.inspector
     span = read_span(request.options["records"])
     if not pipeline.checkpoint:
@@ -111,7 +111,7 @@ def build(request: PlanRequest) -> Plan:
 
 
 def _cut(span: Span, files: CheckpointFiles) -> _Cut:
-    """Read where the query is; RefusedError where the range can't be stepped over from there."""
+    """Read where the query is; RefusedError if the range can't be skipped from there."""
     done, newest = files.last_commit, max(files.logged, default=None)
     if done is None or newest is None:
         raise RefusedError(
@@ -164,7 +164,7 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
 
 
 def _reason(cut: _Cut) -> str | None:
-    """Say why the query can't step over the range from where it is."""
+    """Say why the query can't skip the range from where it is."""
     span = cut.span
     if cut.to is not None and cut.at < span.begin:
         if span.begin < cut.to:
