@@ -1,4 +1,4 @@
-"""What steps have in common that move a folder aside, put it back, or remove a copy of it."""
+"""What steps share that move a folder to backup, restore it, or remove a copy of it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from headgate.reprocess.steps.base.step import PriorState
 
 
 class RestoreFolder(StepBase):
-    """Put a folder back that was moved to `aside`; the one in its place is moved away instead.
+    """Restore a folder from its backup `aside`; the one now at `place` is moved away instead.
 
-    `place` is where it belongs, `thing` a word for it, `hash` what it had when it was moved. Where
-    the one in its place goes is in `was` under `key`, with `word` in its name.
+    `place` is its original path, `thing` a word for it, `hash` what it had when it was moved. The
+    path that the other folder moves to is in `was` under `key`, with `word` in its name.
     """
 
     __slots__ = ()
@@ -53,7 +53,7 @@ class RestoreFolder(StepBase):
         return {self.key: beside(self.place, self.word, applier.run)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether the old one is in its place."""
+        """Return whether the old one is at its original path."""
         gone = not applier.folders.exists(self.aside)
         return gone and applier.folders.tree_hash(self.place) == self.hash
 
@@ -111,7 +111,7 @@ def beside(place: str, word: str, run: str) -> str:
 
 
 def check_kept(applier: Applier, place: str, was: PriorState) -> None:
-    """Fail where what was moved aside from `place` has not the `hash` that it had there."""
+    """Fail if the backup of a folder doesn't have the `hash` that the folder had."""
     if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
             f"the backup {was['aside']} differs from the original {place}: another process still "

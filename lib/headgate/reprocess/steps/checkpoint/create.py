@@ -1,4 +1,4 @@
-"""Make a checkpoint that begins at given positions, and put it in the old one's place."""
+"""Make a checkpoint that begins at given positions, and replace the old one with it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ START_ONLY = (
 class CreateCheckpoint(StepBase):
     """Create the new checkpoint beside its final path; its first offsets are read after the stop.
 
-    `checkpoint` is the old one, `place` where the new one is going. `offsets` is the preview, each
-    with `source`, `topic`, `partition`, `from` and `to`; `only` limits what `target` moves.
+    `checkpoint` is the old one, `place` the final path of the new one. `offsets` is the preview,
+    each with `source`, `topic`, `partition`, `from` and `to`; `only` limits what `target` moves.
     """
 
     action: ClassVar[str] = "create_checkpoint"
@@ -118,7 +118,7 @@ def beginnings_of(was: PriorState) -> tuple[Beginning, ...]:
 class RehearseNewCheckpoint(StepBase):
     """Start the registered entry point on a copy of the new checkpoint, for one batch.
 
-    `made` says that the new checkpoint stands at its place already, and not as a draft beside it.
+    `made` says that the new checkpoint is already at its final path, and not a draft beside it.
     """
 
     action: ClassVar[str] = "rehearse_new_checkpoint"
@@ -140,7 +140,7 @@ class RehearseNewCheckpoint(StepBase):
         check_entry_point(inspector, self.pipeline, self.entry_point)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
+        """Rehearse; RefusedError unless Spark completes a batch: then the run is rolled back."""
         applier.note(
             f"starting {self.entry_point} on a copy of the checkpoint (output is discarded)"
         )
@@ -156,7 +156,7 @@ class RehearseNewCheckpoint(StepBase):
         applier.note(f"Spark started the query on the copy: {read}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The rehearsal was the proof."""
+        """Do nothing: the rehearsal was the verification."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +213,7 @@ class InstallNewCheckpoint(StepBase):
         return f"move the new checkpoint to {self.place} (the old checkpoint is unchanged)"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where something stands there already."""
+        """Refuse if a checkpoint exists there already."""
         if not again and inspector.checkpoints.read(self.place) is not None:
             raise RefusedError(
                 f"a checkpoint already exists at {self.place}. Run `headgate plan` again with "
@@ -221,7 +221,7 @@ class InstallNewCheckpoint(StepBase):
             )
 
     def bind(self, applier: Applier) -> PriorState:
-        """Take the hash that the place must have then."""
+        """Take the hash that the folder at the final path must have then."""
         was = _bind_draft(applier, beside(self.place, DRAFT, applier.run))
         if applier.folders.exists(self.place):
             raise RefusedError(
@@ -240,7 +240,7 @@ class InstallNewCheckpoint(StepBase):
             applier.folders.move(was["copy"], self.place)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where something else stands there."""
+        """Fail if something else is there."""
         if not self.is_applied(applier, was):
             raise StepError(
                 f"checkpoint {self.place} differs from the new checkpoint that the run moved "
@@ -275,7 +275,7 @@ class MoveNewCheckpointToBackup(StepBase):
         return {"aside": beside(self.place, "after", applier.run)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether it is gone from its place."""
+        """Return whether it is gone from its path."""
         return not applier.folders.exists(self.place)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -284,7 +284,7 @@ class MoveNewCheckpointToBackup(StepBase):
             applier.folders.move(self.place, was["aside"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where it still stands there."""
+        """Fail if it is still there."""
         if applier.folders.exists(self.place):
             raise StepError(
                 f"checkpoint {self.place} was recreated: another process writes to the checkpoint. "

@@ -1,4 +1,4 @@
-"""Make a checkpoint at a new place of a remote file system; the old place is only read."""
+"""Make a checkpoint at a new location of a remote file system; the old one is only read."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from headgate.text.numbers import plural, size
 class CopyRemoteCheckpoint(StepBase):
     """Copy the checkpoint to a new location, completely or up to the end of a batch.
 
-    `bytes` and `files` are those of the whole checkpoint. `at` says when the batch was, `offsets`
+    `bytes` and `files` are those of the whole checkpoint. `at` says when the batch was. `offsets`
     is the preview, each partition with `topic`, `partition`, `from` and `to`. `new_query_id` says
-    that the copy gets an id of its own. `point` is the id of the restore point that is copied in
-    place of the checkpoint, and `point_location` where it is.
+    that the copy gets an id of its own. `point` is the id of the restore point that is copied
+    instead of the checkpoint, and `point_location` where it is.
     """
 
     action: ClassVar[str] = "copy_remote_checkpoint"
@@ -61,14 +61,14 @@ class CopyRemoteCheckpoint(StepBase):
         return f"copy {what} to {self.place}{new}{end}{at}{much}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again), or the new place is taken."""
+        """Refuse if the query runs (again), or the new location is taken."""
         prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
         if not again:
             check_free(inspector, self.place)
 
     def bind(self, applier: Applier) -> PriorState:
-        """Take the listing that the old place must keep; a new query id follows from the run's."""
+        """Take the listing that the old location must keep; the run's id gives a new query id."""
         made = str(uuid5(NAMESPACE_URL, applier.run)) if self.new_query_id else None
         return {"hash": applier.remote_checkpoints.listing_hash(self.source), "query_id": made}
 
@@ -116,7 +116,7 @@ class CreateRemoteCheckpoint(CreateCheckpoint):
         return f"{CreateCheckpoint.describe(self)}, stored at {self.place}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse as for any new checkpoint, and where the new place is taken."""
+        """Refuse as for any new checkpoint, and if the new location is taken."""
         CreateCheckpoint.check(self, inspector, again=again)
         if not again:
             check_free(inspector, self.place)
@@ -126,7 +126,7 @@ class CreateRemoteCheckpoint(CreateCheckpoint):
         return applier.remote_checkpoints.issue(self.place) is None
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Write it; what an earlier try has written is written again."""
+        """Write the checkpoint; it overwrites what an earlier try has written."""
         applier.remote_checkpoints.create(
             self.place, self.checkpoint, was["query_id"], beginnings_of(was)
         )
@@ -199,6 +199,6 @@ class ReadRemoteState(StepBase):
 
 
 def check_free(inspector: Inspector, place: str) -> None:
-    """Refuse where something stands at a new place by now."""
+    """Refuse if the new location isn't free any more."""
     if not inspector.remote_checkpoints.is_free(place):
         raise StalePlanError(f"the location {place} already exists. Run `headgate plan` again")

@@ -1,8 +1,8 @@
-"""Let a query's batch end in front of a record, and the next one begin behind it.
+"""End a query's batch before a record, and start the next one after it.
 
-Both are done in copies of the checkpoint that take its place. The entry of a batch in the offset
-log is where it ends and where the next one begins: an entry of a batch that is not done is the
-range that Spark reads again, an entry of one that is done is only the next one's beginning.
+Both are done in copies of the checkpoint that replace it. The entry of a batch in the offset log is
+where it ends and where the next one begins. The entry of an uncommitted batch is the range that
+Spark reprocesses, the entry of a committed one is only the next one's beginning.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class CutCopy(StepBase):
 
     `entry` is the batch whose entry of the offset log says `end` for `topic` and `partition`:
     `batch` itself, whose next one then begins there, or the one after it, which is to be done up
-    to there. `edit` is that entry. `logs` is the digest of the logs that it was made for, None
-    where the step follows another cut. What tries of a later batch left of state stays behind.
+    to there. `edit` is that entry. `logs` is the digest of the logs that it was made for, None if
+    the step follows another cut. State that tries of a later batch left isn't copied.
 
-    A query that does not fail on the record after all reads on while the batch in front is done.
-    So a cut that follows another one is bound where the query is then: `from` is its offset, and
-    from `end` on there is nothing left to step over, and no copy.
+    A query that doesn't fail on the record after all reads on while the batch before it is done.
+    So a cut that follows another one is bound to where the query is then: `from` is its offset, and
+    from `end` on there is nothing left to skip, and no copy.
     """
 
     action: ClassVar[str] = "cut_copy"
@@ -168,11 +168,12 @@ class CutCopy(StepBase):
 class SwapCutCheckpoint(CheckpointSwap):
     """Move the checkpoint to backup and replace it with the copy that has the changed offset.
 
-    `first` says that it is the query's own that is moved aside, and not one that was cut before;
-    of a second one `topic`, `partition` and `end` say where it begins. There is no second copy
-    where the query has read up to there by itself.
-    `sink` is the folder of a file sink: an undo takes what it has of batches after `batch` back,
-    else it would drop the output of those that come again.
+    `first` says that the query's own checkpoint is moved to backup, and not one that was cut
+    before; of a second one `topic`, `partition` and `end` say where it begins. There is no second
+    copy if the query has read up to there by itself.
+
+    `sink` is the folder of a file sink. An undo removes what its log has of batches after `batch`:
+    otherwise the sink would drop the output of the reprocessed batches.
     """
 
     action: ClassVar[str] = "swap_cut_checkpoint"

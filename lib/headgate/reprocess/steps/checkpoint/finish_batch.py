@@ -76,7 +76,7 @@ class FinishBatch(StepBase):
             wait.pause()
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the batch is not done; what it did beyond is looked at by the next cut."""
+        """Fail if the batch isn't done; the next cut checks what the query did after it."""
         if not self._is_done(applier):
             raise StepError(f"{self.pipeline} has not completed batch {self.batch}: undo the run")
         applier.note(

@@ -1,4 +1,4 @@
-"""Set a folder aside by a rename, and put it back."""
+"""Move a folder to backup by a rename, and restore it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, bes
 class MoveToBackup(StepBase):
     """Move a folder of the stopped pipeline to a hidden backup folder next to it.
 
-    `what` is a word for people. The pipeline is proven to be stopped, by `checkpoint` where
-    nothing else tells. A folder that is not there is nothing to set aside.
+    `what` is a word for people. The pipeline is verified to be stopped, by `checkpoint` if there is
+    no other source. If the folder doesn't exist, nothing is moved.
     """
 
     action: ClassVar[str] = "move_to_backup"
@@ -47,7 +47,7 @@ class MoveToBackup(StepBase):
         return {"aside": aside, "hash": applier.folders.tree_hash(self.folder)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether it is aside, or was never there."""
+        """Return whether it was moved to backup, or never existed."""
         if was["hash"] is None:
             return not applier.folders.exists(self.folder)
         return applier.folders.exists(was["aside"]) and not applier.folders.exists(self.folder)
@@ -58,7 +58,7 @@ class MoveToBackup(StepBase):
             applier.folders.move(self.folder, was["aside"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where something writes: it is there again, or the one aside is not whole."""
+        """Fail if something writes: the folder exists again, or its backup isn't whole."""
         if applier.folders.exists(self.folder):
             how = "created" if was["hash"] is None else "recreated"
             raise StepError(

@@ -1,4 +1,4 @@
-"""The proof that the state of a query has none of the records that are replaced."""
+"""Verify that the state of a query has none of the records that are replaced."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Written:
 class RecordOutput(StepBase):
     """Save the offsets of output records that the query will write a second time.
 
-    They are told by their time: Spark's Kafka sink leaves it to its producer or to the broker, and
+    Their time identifies them: Spark's Kafka sink leaves it to its producer or to the broker, and
     no record of a batch is older than `since` (Unix milliseconds), when the first of them was
     planned. `written` is the preview. Records of others that were written since are among them.
     `file` is the record's name in the run's folder.

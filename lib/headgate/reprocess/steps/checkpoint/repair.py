@@ -1,4 +1,4 @@
-"""Repair a copy of a checkpoint, prove it, and put it in the place of the broken one."""
+"""Repair a copy of a checkpoint, verify it, and replace the broken one with it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RepairCopy(StepBase):
         return f"copy checkpoint {self.checkpoint} and repair the copy: {what}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again), or has done something since it was looked at."""
+        """Refuse if the query runs (again), or has done something since the plan checked it."""
         prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         found = inspector.checkpoints.files(self.checkpoint)
         if found is None or found.digest != self.logs:
@@ -124,7 +124,7 @@ class VerifyRepair(StepBase):
         check_entry_point(inspector, self.pipeline, self.entry_point)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
+        """Rehearse; RefusedError unless Spark completes a batch: then the run is rolled back."""
         applier.note(
             f"starting {self.entry_point} on a copy of the checkpoint (output is discarded)"
         )
@@ -142,7 +142,7 @@ class VerifyRepair(StepBase):
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The rehearsal was the proof."""
+        """Do nothing: the rehearsal was the verification."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Keep a copy of a checkpoint, and put an empty folder in its place."""
+"""Keep a copy of a checkpoint, and replace it with an empty folder."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CheckpointCopy(StepBase):
 class SnapshotCheckpoint(CheckpointCopy):
     """Copy the checkpoint and record its hash; the undo verifies the hash.
 
-    It has `bytes`, of which `copied` take room; the rest is linked. None where nobody looked.
+    It has `bytes`, of which `copied` use disk space; the rest is linked. None if not measured.
     """
 
     action: ClassVar[str] = "snapshot_checkpoint"
@@ -107,7 +107,7 @@ class ReplaceCheckpoint(CheckpointSwap):
         applier.folders.make_like(self.checkpoint, was["aside"])
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the new place is not empty."""
+        """Fail if the new folder isn't empty."""
         if applier.checkpoints.read(self.checkpoint) is not None:
             raise StepError(
                 f"a query was started on {self.checkpoint} and created a checkpoint there. Stop "

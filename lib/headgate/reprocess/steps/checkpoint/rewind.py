@@ -1,4 +1,4 @@
-"""Make a checkpoint that ends at an older batch, prove its state, put it in place."""
+"""Make a checkpoint that ends at an older batch, verify its state, swap it in."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ REWOUND = "rewound"
 class CopyToBatch(StepBase):
     """Copy the checkpoint up to the end of a batch: offset, commit and source logs, and state.
 
-    `planned_at`, `committed_at` and `watermark` are times in ISO 8601; `offsets` is the preview,
-    each partition with `topic`, `partition`, `from` and `to`. `last` is the batch that the query
-    is at, `input_files` how many files come again. `new_query_id` says that the copy gets an id of
-    its own. `point` is the id of the restore point that is copied in place of the checkpoint, and
+    `planned_at`, `committed_at` and `watermark` are times in ISO 8601. `offsets` is the preview,
+    each partition with `topic`, `partition`, `from` and `to`. `last` is the batch that the query is
+    at, `input_files` how many files are reprocessed. `new_query_id` says that the copy gets an id
+    of its own. `point` is the id of the restore point that is copied instead of the checkpoint, and
     `point_location` where it is.
     """
 
@@ -110,9 +110,9 @@ class ReadState(StepBase):
     """Read the whole state of the copy with Spark's state reader, before the swap.
 
     Meanwhile nothing may change in the checkpoint: a session that outlives its query writes
-    snapshots of the old state, and would write them into what takes the checkpoint's place.
-    `point_location` is the restore point that was copied: the copy has its files as links, but
-    names schema files where it is to be, so the point itself is read.
+    snapshots of the old state, and would write them into what replaces the checkpoint.
+    `point_location` is the restore point that was copied. The copy has its files as links, but
+    names schema files by their final path, so the point itself is read.
     """
 
     action: ClassVar[str] = "read_state"

@@ -32,9 +32,9 @@ CARRY = Target(place=TargetKind.CURRENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
-    """What one source of the new version takes over: the sources `of` the old one, by name.
+    """What one source of the new version continues: the sources `of` the old one, by name.
 
-    Of Kafka only `topics`, where it is known which the new source reads.
+    Of Kafka only `topics`, if it is known which the new source reads.
     """
 
     name: str
@@ -91,10 +91,10 @@ def begin(
     inspector: Inspector,
     only: Mapping[str, list[int]] | None = None,
 ) -> Begun:
-    """Return where the sources begin as the world is now.
+    """Return where the sources begin in the current cluster state.
 
     `only` limits what moves to some topics, or partitions of them (an empty list: all of them);
-    what does not move begins where the old version was. Then no source of files moves.
+    what doesn't move begins where the old version was. Then no source of files moves.
     """
     found = Begun()
     for take in takes:
@@ -202,7 +202,7 @@ class _Kafka:
                 )
 
     def go(self, inspector: Inspector) -> None:
-        """Look at the logs, where there is a cluster, and add what was found."""
+        """Read the logs, if there is a cluster, and add what was found."""
         found = self._found(inspector) if inspector.kafka.has_cluster() else {}
         begins = self.at | found
         if not inspector.kafka.has_cluster() and self.target.place is not TargetKind.CURRENT:
@@ -255,7 +255,7 @@ class _Kafka:
                 del self.at[part]
 
     def _parts(self, topics: Mapping[str, Topic]) -> list[TopicPart]:
-        """Return the partitions to look at; one that is new is read from its beginning anyway."""
+        """Return the partitions to check; a new one is read from its beginning anyway."""
         if self.target.place in (TargetKind.CURRENT, TargetKind.SHIFT):
             return sorted(self.at)
         there = {(t.name, p.number) for t in topics.values() for p in t.partitions}
@@ -271,7 +271,7 @@ class _Kafka:
 
 
 def impact(ways: Iterable[Way], topics: Mapping[str, Topic]) -> dict[str, Any]:
-    """Return by topic how many offsets are read again, skipped unread, and left to read."""
+    """Return by topic how many offsets are reprocessed, skipped unread, and left to read."""
     again = dict.fromkeys(sorted(topics), 0)
     skipped, to_read = dict(again), dict(again)
     never: list[str] = []

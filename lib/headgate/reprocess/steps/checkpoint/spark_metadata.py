@@ -1,4 +1,4 @@
-"""Take back what a file sink has of batches that will come again, and put it back."""
+"""Move what a file sink has of batches to reprocess to backup, and restore it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LOG = "_spark_metadata"
 class CutSinkLog(StepBase):
     """Move the file sink's log entries and files of later batches to backup.
 
-    A file sink skips a batch that its log has: the new run's output would be dropped without a
-    word. What is put aside stays on the same file system, in a hidden folder of the output. `later`
-    and `files` are how much that is, 0 where nobody looked. `kept` is the log as a restore point
-    has it, where Spark has compacted the entries of that batch since.
+    A file sink skips a batch that its log has: the new run's output would be dropped without an
+    error. The backup stays on the same file system, in a hidden folder of the output. `later` and
+    `files` are how much that is, 0 if not measured. `kept` is the log as a restore point has it, if
+    Spark has compacted the entries of that batch since.
     """
 
     action: ClassVar[str] = "cut_sink_log"
@@ -67,7 +67,7 @@ class CutSinkLog(StepBase):
             raise RefusedError(found.problem)
 
     def bind(self, applier: Applier) -> PriorState:
-        """Decide where it goes, and list the files, which the log no longer tells afterwards."""
+        """Choose the backup path, and list the files, which the log no longer names afterwards."""
         log = str(PurePosixPath(self.target) / LOG)
         return {
             "aside": _aside(self.target, "before", applier.run),
@@ -86,7 +86,7 @@ class CutSinkLog(StepBase):
         applier.folders.move_files(self.target, f"{was['aside']}/files", was["files"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the log still has a later batch, or a file is still in its place."""
+        """Fail if the log still has a later batch, or a file was not moved."""
         found = applier.sinks.log(self.target, self.batch)
         if found is None or found.later:
             raise StepError(
@@ -158,7 +158,7 @@ class RestoreSinkLog(StepBase):
         }
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Move the new files and log aside, then the old ones back."""
+        """Move the new files and log away, then restore the old ones."""
         log, old, _ = _places(self.target, self.aside)
         fresh = was["fresh"]
         applier.folders.move_files(self.target, f"{fresh}/files", was["files"])

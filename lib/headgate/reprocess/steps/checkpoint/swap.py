@@ -1,4 +1,4 @@
-"""Put what was made beside a checkpoint in its place, and the old one back."""
+"""Replace a checkpoint with what was made beside it, and restore the old one."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class CheckpointSwap(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse if the query runs, or the checkpoint is another's or can't be moved.
 
-        After a crash the copy may be in its place. The age of logs that the run itself has just
-        written doesn't say that a query runs: `apply` checks the logs of an old one before it
-        moves it.
+        After a crash the copy may already be at the checkpoint's path. The age of logs that the run
+        itself has just written doesn't say that a query runs: `apply` checks the logs of an old one
+        before it moves it.
         """
         prove_stopped(inspector, self.pipeline, checkpoint=None if again else self.checkpoint)
         if not again:
@@ -79,9 +79,9 @@ class CheckpointSwap(StepBase):
         return {"copy": beside(self.checkpoint, self.word, applier.run)}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Move the old one away and the copy into its place, each in one step.
+        """Move the old one away and the copy to its path, each in one step.
 
-        What was done before a crash is not repeated. StepError if the copy is missing before
+        What was done before a crash isn't repeated. StepError if the copy is missing before
         anything was moved, RefusedError if a query was started since.
         """
         if not applier.folders.exists(was["aside"]):
@@ -96,7 +96,7 @@ class CheckpointSwap(StepBase):
             applier.folders.move(was["copy"], self.checkpoint)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the old one is not whole, or what is in its place is not the copy."""
+        """Fail if the old one isn't whole, or what replaced it isn't the copy."""
         check_kept(applier, self.checkpoint, was)
         self.verify_new(applier, was)
 
@@ -163,7 +163,7 @@ class RestoreCheckpoint(RestoreFolder):
 
 
 def restore_steps(pipeline: str, checkpoint: str, was: PriorState) -> tuple[Step, ...]:
-    """Return the undo of a step that kept a checkpoint: `was` has its `aside` and its `hash`."""
+    """Return the undo of a step that kept a checkpoint: `was` has its backup and its `hash`."""
     return (
         RestoreCheckpoint(
             pipeline=pipeline, checkpoint=checkpoint, aside=was["aside"], hash=was["hash"]
@@ -172,7 +172,7 @@ def restore_steps(pipeline: str, checkpoint: str, was: PriorState) -> tuple[Step
 
 
 def check_movable(inspector: Inspector, location: str, query_id: str) -> None:
-    """Refuse where the checkpoint is missing, another query's, or can't be moved aside."""
+    """Refuse if the checkpoint is missing, another query's, or can't be moved to backup."""
     found = check_query(inspector, location, query_id)
     if found.fixed:
         raise RefusedError(f"Headgate can't replace checkpoint {location}: {found.fixed}")

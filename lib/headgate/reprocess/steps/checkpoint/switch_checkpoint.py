@@ -1,6 +1,6 @@
-"""Lead a query to a new place for its checkpoint, and back; the old place is never touched.
+"""Switch a query to a new checkpoint location, and back; the old checkpoint never changes.
 
-For remote file systems, where nothing can be moved aside in one step.
+For remote file systems, where nothing can be moved to backup in one step.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headgate.reprocess.steps.process.stop_start import StartPipeline, stop_with
 class SwitchCheckpoint(StepBase):
     """Switch the pipeline to the new checkpoint location; its commands now get this location.
 
-    `made` says that something was put there; else it is empty, and the query begins anew.
+    `made` says that a checkpoint was made there; if not, it is empty, and the query starts fresh.
     """
 
     action: ClassVar[str] = "switch_checkpoint"
@@ -53,7 +53,7 @@ class SwitchCheckpoint(StepBase):
             check_free(inspector, self.place)
 
     def bind(self, applier: Applier) -> PriorState:
-        """Take the hash of the listing by which an undo knows the old place."""
+        """Take the hash of the listing by which an undo recognizes the old checkpoint."""
         return {"hash": applier.remote_checkpoints.listing_hash(self.checkpoint)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -65,7 +65,7 @@ class SwitchCheckpoint(StepBase):
         applier.remote_checkpoints.switch(self.pipeline, self.place)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the registry does not have it, or the old place is not what it was."""
+        """Fail if the registry doesn't have it, or the old checkpoint has changed."""
         if not self.is_applied(applier, was):
             raise StepError(
                 f"{self.pipeline} was not switched to checkpoint {self.place}. Resume the run to "
@@ -104,11 +104,11 @@ class SwitchToOldCheckpoint(StepBase):
         return f"switch the checkpoint of {self.pipeline} back to {self.checkpoint}"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
-        """The old place must be what it was when the run left it."""
+        """The old checkpoint must be as the run left it."""
         return {"place": {"location": self.checkpoint, "listing": self.hash}}
 
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
-        """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
+        """Refuse if the pipeline was switched elsewhere, or the old checkpoint has changed."""
         if _place_of(inspector, self.pipeline) not in (self.place, self.checkpoint):
             return (
                 (
@@ -135,7 +135,7 @@ class SwitchToOldCheckpoint(StepBase):
         return ()
 
     def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
-        """Stop the query, which is at the new place."""
+        """Stop the query, which uses the new location."""
         return (stop_with(commands, self.pipeline, checkpoint=self.place),)
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ class SwitchToOldCheckpoint(StepBase):
 class StartAtCheckpoint(StartPipeline):
     """Start the pipeline, and verify that it uses the new checkpoint, not the old checkpoint.
 
-    `old` is the old place; a command that does not hand on HEADGATE_CHECKPOINT goes on there.
+    `old` is the old location; a command that doesn't pass HEADGATE_CHECKPOINT continues there.
     """
 
     action: ClassVar[str] = "start_at_checkpoint"
@@ -197,7 +197,7 @@ class StartAtCheckpoint(StartPipeline):
         return {**StartPipeline.bind(self, applier), "old": _head_of(old)}
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Refuse where it does not run, or runs at the old place: then all is taken back."""
+        """Refuse if it doesn't run, or runs at the old location: then the run is rolled back."""
         try:
             StartPipeline.verify(self, applier, was)
         except RunCancelledError:
