@@ -1,4 +1,4 @@
-"""Keep what a comparison of two outputs found, for the step that asked for it."""
+"""Keep what a comparison of two outputs found, for the step that requested it."""
 
 from __future__ import annotations
 

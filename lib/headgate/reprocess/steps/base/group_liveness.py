@@ -1,4 +1,4 @@
-"""Tell a group that is gone, because nothing is committed for it any more, from a live one."""
+"""Distinguish a group that is gone, because no commit for it is left, from a live one."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ class Step(Protocol):
 
     After a step that `forgets`, an application counts from zero.
 
-    The executor calls `check`, then `bind`, journals what `bind` returned (`was`), then `apply`
-    and `verify`. After a crash it calls `is_applied` with the journalled `was`: the world is looked
-    at before anything is done again, and `apply` does only what is still missing. So `check` and
-    `apply` must stand being called when the effect is there already; `again` says so.
+    The executor calls `check`, then `bind`, journals what `bind` returned (`was`), then `apply` and
+    `verify`. After a crash it calls `is_applied` with the journalled `was`: the cluster state is
+    checked before anything is repeated, and `apply` does only what is still missing. So `check` and
+    `apply` must accept an effect that is there already; `again` says so.
     """
 
     action: ClassVar[str]
@@ -68,7 +68,7 @@ class Step(Protocol):
         """Read the values that the effect replaces and decide names; no effect of its own."""
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether the effect is already there, for a step that was begun before."""
+        """Return whether the effect is already there, for a step that was started before."""
 
     def reached(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the effect is there although `apply` or `verify` just failed."""
@@ -77,15 +77,15 @@ class Step(Protocol):
         """Do what is missing of the effect."""
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Raise StepError where the world is not as the step leaves it."""
+        """Raise StepError if the cluster state isn't as the step leaves it."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Return the steps that put back what was; none where nothing needs to be put back."""
+        """Return the steps that restore the prior state; none if nothing needs to be restored."""
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
-        """Return why the undo of its run is refused, once a step that can't be undone was begun.
+        """Return what blocks the undo of its run, once a step that can't be undone was started.
 
-        Empty where it did nothing yet, None where all that it says of itself is there for good.
+        Empty if it did nothing yet, None if all that it says of itself is permanent.
         """
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
 
 
 def check_topics(inspector: Inspector, planned: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse where a topic is gone, was made anew, or has other partitions than planned."""
+    """Refuse if a topic is gone, was recreated, or has other partitions than planned."""
     _refuse_other_topics(inspector.kafka.identities(planned), planned)
 
 
@@ -197,7 +197,7 @@ def _refuse_other_topics(
 
 
 def known_log(topic: str, part: Partition) -> tuple[int, int]:
-    """Return where a partition's log begins and ends; RefusedError where nobody tells.
+    """Return where a partition's log begins and ends; RefusedError if that is unknown.
 
     A step that took such a partition for an empty one would lose what it holds.
     """
@@ -210,7 +210,7 @@ def known_log(topic: str, part: Partition) -> tuple[int, int]:
 
 
 def check_inactive(inspector: Inspector, group_id: str, planned_type: str) -> None:
-    """Refuse unless it is proven that the group has no members and is of the planned type."""
+    """Refuse unless it is verified that the group has no members and is of the planned type."""
     check_found_inactive(inspector, inspector.kafka.group(group_id), planned_type)
 
 
@@ -237,7 +237,7 @@ def pending_reason(group: Group) -> str:
 
 
 def active_reason(inspector: Inspector, group_id: str) -> str:
-    """Say why a group is not proven to be without members."""
+    """Say why a group isn't verified to be without members."""
     group = inspector.kafka.group(group_id)
     if group.members:
         names = name_list({m.client_id or m.id for m in group.members})

@@ -1,7 +1,7 @@
-"""The proof that a pipeline is stopped, made anew before each step that can't stand a live one.
+"""Verify that a pipeline is stopped, before each step that needs it stopped.
 
-An orchestrator may bring a pipeline back at any time, and nothing on the broker keeps a topic from
-being deleted below it: what the stop step has proved may be hours old.
+An orchestrator may restart a pipeline at any time, and the broker lets a topic be deleted that the
+pipeline uses: what the stop step has verified may be hours old.
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ def prove_stopped(
     group: str | None = None,
     checkpoint: str | None = None,
 ) -> None:
-    """Refuse unless everything that can be asked says that the pipeline is stopped.
+    """Refuse unless every available source says that the pipeline is stopped.
 
-    For the `check` of each destructive step; it is quick and has no effects. Asked are the status
-    command, which must say `stopped`; what its driver tells of itself (`headgate.watch`, Spark's
-    REST interface); the `group`, which must be proven empty: static members and those of a killed
-    process count until their session times out, and so does a transaction that has committed its
-    offsets and is not at its end; and the logs of `checkpoint`, which must not have
-    moved just now, unless one of the first two proves the end. `pipeline` is None for what nobody
-    has registered. RefusedError names what speaks against it.
+    For the `check` of each destructive step; it is quick and has no effects. The sources are:
+
+    - the status command, which must say `stopped`;
+    - what its driver reports (`headgate.watch`, Spark's REST interface);
+    - the `group`, which must be verified empty. Static members and those of a killed process count
+      until their session times out. So does an open transaction that has committed its offsets;
+    - the logs of `checkpoint`, which must not have moved just now, unless one of the first two
+      reports the end.
+
+    `pipeline` is None if it isn't registered. RefusedError names what contradicts it.
     """
     proven = pipeline is not None and _said(inspector, pipeline)
     if group is not None:

@@ -1,4 +1,4 @@
-"""Wait for what the world comes to show, and count how long that took."""
+"""Wait for a change of the cluster state, and count how long that took."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from headgate.reprocess.ports.processes import Status
 
 
 def ask_and_wait(applier: Applier, word: str, request: str) -> None:
-    """Return once somebody confirmed `request`; `word` is the command that they stand in for.
+    """Return once somebody confirmed `request`; `word` is the command that they replace.
 
-    StepError where nobody did for a day: what was done so far stays, and a resume asks again.
+    StepError if nobody did for a day: what was done so far stays, and a resume asks again.
     """
     try:
         applier.processes.manual_step(word, request[:1].upper() + request[1:])
