@@ -17,9 +17,9 @@ from headgate.reprocess.steps.base.wait import ask_and_wait
 class ClearLocalState(StepBase):
     """Clear the local state of every instance; without a `clean` command, a person does it.
 
-    `instances` are those that a person has confirmed to be cleared, which nothing proves. Where
-    neither is given a person is asked, and waited for where the run `waits`: what it starts next
-    would count twice on an instance that still has its state.
+    `instances` are those that a person has confirmed to be cleared, which Headgate can't verify. If
+    neither is given, it is a manual step, and the run waits for it if it `waits`: what it starts
+    next would count twice on an instance that still has its state.
     """
 
     action: ClassVar[str] = "clear_local_state"
@@ -84,7 +84,7 @@ class ClearLocalState(StepBase):
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Nobody can look at the disks of other hosts: the command's exit code has to do."""
+        """Rely on the command's exit code: Headgate can't check the disks of other hosts."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Clear the local state again, because the undo replaces the topics of this state."""

@@ -1,4 +1,4 @@
-"""Hold the processing of a pipeline whose processes stay up, and go on; tell people."""
+"""Pause a pipeline whose processes stay up, resume it, and notify people."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _POLL = 1.0
 class PauseProcessing(StepBase):
     """Run the registered pause command, and verify that the pipeline makes no progress.
 
-    Proof is a status command that says `paused`; else that the committed offsets, or the logs of
-    the checkpoint, stand still although records are unread. Without unread records there is none.
+    It is verified by a status command that says `paused`. Otherwise the committed offsets, or the
+    logs of the checkpoint, must not move although records are unread. Without unread records it
+    can't be verified.
     """
 
     action: ClassVar[str] = "pause_processing"
@@ -52,7 +53,7 @@ class PauseProcessing(StepBase):
             applier.processes.command(self.pipeline, "pause")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Refuse where it is not proven that it is paused: the command is all that was done."""
+        """Refuse if it isn't verified as paused: only the command was run so far."""
         if _follows(applier, self.pipeline, Status.PAUSED):
             applier.note(f"the status of {self.pipeline} is paused")
             return
@@ -136,7 +137,7 @@ class ResumeProcessing(StepBase):
             applier.processes.command(self.pipeline, "resume")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the status still says `paused`; without a status nothing proves it at once."""
+        """Fail if the status still says `paused`; without a status it can't be verified at once."""
         _follows(applier, self.pipeline, Status.RUNS)
         if applier.processes.status(self.pipeline) is Status.PAUSED:
             raise StepError(
@@ -175,7 +176,7 @@ class ConfirmDrained(StepBase):
         applier.note(self._stands(applier))
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The proof was made before."""
+        """Do nothing: it was verified before."""
 
     def _stands(self, applier: Applier) -> str:
         if self.group is not None:

@@ -90,7 +90,7 @@ class RunToOffsets(StepBase):
             prove_stopped(inspector, self.pipeline, group=self.group)
 
     def bind(self, applier: Applier) -> PriorState:
-        """Take the latest offsets: the run ends there, whatever is written from now on."""
+        """Take the latest offsets: the run ends there, whatever is written later."""
         topics = applier.kafka.topics(self.topics)
         check_found_topics(topics, self.topics)
         return {"bounds": _rows(_ends(topics)), "began": time.time()}

@@ -1,4 +1,4 @@
-"""Stop a pipeline and prove it, start it, or ask a person to."""
+"""Stop a pipeline and verify it, start it, or request a manual step."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ STOPPED_SECONDS = 20.0
 class StopPipeline(StepBase):
     """Suspend restarts, run the registered stop command, and verify that the pipeline is stopped.
 
-    Without `command` it only proves; `verify_stopped` says how. Without `suspend` nothing keeps an
-    orchestrator from starting the pipeline again, so each destructive step proves it anew.
+    Without `command` it only verifies; `verify_stopped` says how. Without `suspend` nothing keeps
+    an orchestrator from starting the pipeline again, so each destructive step verifies it again.
     """
 
     action: ClassVar[str] = "stop_pipeline"
@@ -111,7 +111,7 @@ class StopPipeline(StepBase):
             )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Refuse where it is not proven that the pipeline has stopped: nothing else was done."""
+        """Refuse if it isn't verified that the pipeline has stopped: nothing else was done."""
         wait_until_stopped(
             applier,
             self.pipeline,
@@ -175,7 +175,7 @@ class StartStep(StepBase):
         }
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the pipeline doesn't run, as far as that can be told."""
+        """Fail if the pipeline doesn't run, as far as Headgate can see."""
         wait, note_at = Wait(applier=applier), SLOW_NOTE_SECONDS
         status = applier.processes.status(self.pipeline)
         while not self._is_up(applier, was, status):
@@ -267,7 +267,7 @@ class StartPipeline(StartStep):
             check_command(inspector, self.pipeline, "reenable", self.reenable)
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether it runs, its restarts re-enabled; what was begun may take a while."""
+        """Return whether it runs, its restarts re-enabled; a start may take a while."""
         if not self._came_up(applier, was):
             return False
         # It may run while restarts are suspended: it was never stopped, or a person started it.
@@ -335,10 +335,10 @@ class StartPipeline(StartStep):
 class ManualStep(StartStep):
     """Ask a person to start the pipeline, and verify that it runs.
 
-    Either it has no start command, or its command doesn't do what is asked: `request` says it.
+    Either it has no start command, or its command doesn't do what is needed: `request` says what.
 
-    Who stopped the pipeline before the run starts it when they like: without `waits` they are told,
-    and no more. If it has to be configured first, restarts stay suspended until it is
+    Whoever stopped the pipeline before the run starts it when they like: without `waits` they are
+    notified, and no more. If it has to be configured first, restarts stay suspended until it is
     (`reenable_first`): an orchestrator would bring it back as it was.
     """
 
@@ -377,9 +377,9 @@ class ManualStep(StartStep):
             self._reenable_restarts(applier)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where it doesn't run though somebody confirmed it, as far as that can be told."""
+        """Fail if it doesn't run though somebody confirmed it, as far as Headgate can see."""
         if self.waits:
-            # Named, because dataclass(slots=True) makes a class anew, which super() does not know.
+            # Named, because dataclass(slots=True) recreates the class, which super() does not know.
             StartStep.verify(self, applier, was)
 
 

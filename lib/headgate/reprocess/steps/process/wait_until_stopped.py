@@ -1,4 +1,4 @@
-"""Wait until a pipeline that was told to stop has stopped, as far as that can be told."""
+"""Wait until a pipeline has stopped after its stop command, as far as Headgate can see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PENDING_SECONDS = 75.0
 
 
 def is_running(inspector: Inspector, pipeline: str, group: str | None) -> bool | None:
-    """Return whether the pipeline runs, None where that can't be told."""
+    """Return whether the pipeline runs, None if no source says so."""
     status = inspector.processes.status(pipeline)
     if status is not Status.UNKNOWN:
         return status is not Status.STOPPED
@@ -37,10 +37,10 @@ def wait_until_stopped(
     checkpoint: str | None = None,
     patient: bool = True,
 ) -> None:
-    """Return once it is proven that the pipeline has stopped; RefusedError says what is not.
+    """Return once it is verified that the pipeline has stopped; RefusedError says what isn't.
 
-    Proof is, for a group, that it is empty and no transaction is at its offsets. For a query it is
-    its status command's word or its driver's, else that no batch came for several times as long as
+    A group must be empty and have no open transaction with its offsets. For a query, its status
+    command or its driver must report the end, else no batch may come for several times as long as
     one usually takes; the logs must not move in any case. Without `patient` nothing was done that
     would need time.
     """
@@ -70,7 +70,7 @@ def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
 
 
 def _wait_for_empty_group(applier: Applier, group: str, patient: bool, *, proven: bool) -> Group:
-    """Wait until nobody is in it; one that is gone shows nothing, unless the status `proven` it."""
+    """Wait until the group is empty; a deleted one counts only if the status shows the stop."""
     wait = Wait(applier=applier)
     while not _is_empty(found := applier.kafka.group(group), proven=proven):
         if wait.seconds >= STOP_SECONDS or not patient:
@@ -114,7 +114,7 @@ def _after(wait: Wait) -> str:
 
 
 def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool) -> None:
-    """Refuse where a batch comes; watch for as long as needed where nothing else proves the end."""
+    """Refuse if a batch comes; watch for as long as needed if no other source shows the end."""
     before = applier.checkpoints.read(location)
     if before is None:
         return
