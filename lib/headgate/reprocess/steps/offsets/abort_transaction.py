@@ -1,4 +1,4 @@
-"""Abort a transaction that nobody ends, so that committed records behind it can be read."""
+"""Abort a transaction that nobody ends, so that committed records after it can be read."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class AbortTransaction(StepBase):
     """Abort an open transaction: read_committed consumers then skip the transaction's records.
 
     `transaction` is its id, or `TOPIC:PARTITION:PRODUCER` of one that only a partition knows.
-    `producer` and `epoch` are who began it: another one's is left alone. `topics` maps those that
-    are looked at to facts with their number of `partitions`.
+    `producer` and `epoch` are who began it: another producer's isn't touched. `topics` maps those
+    to check to facts with their number of `partitions`.
     """
 
     action: ClassVar[str] = "abort_transaction"
@@ -44,7 +44,7 @@ class AbortTransaction(StepBase):
 
     @property
     def _part(self) -> str | None:
-        """The partition that alone knows the transaction; None of one with a transactional id."""
+        """The only partition that knows the transaction; None of one with a transactional id."""
         for name, facts in self.topics.items():
             for number in range(facts["partitions"]):
                 if self.transaction == f"{name}:{number}:{self.producer}":
@@ -88,7 +88,7 @@ class AbortTransaction(StepBase):
         applier.note(f"transaction {self.transaction} is no longer open")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
-        """Its records, which no reader of committed ones ever gets."""
+        """Its records, which no read_committed consumer ever gets."""
         return (f"the undo can't restore the aborted transaction {self.transaction}",)
 
     def _found(self, inspector: Inspector) -> Transaction | None:

@@ -1,4 +1,4 @@
-"""Delete a group with its offsets, and make it anew."""
+"""Delete a group with its offsets, and recreate it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class DeleteGroup(StepBase):
 class RestoreGroup(StepBase):
     """Recreate a deleted group with its offsets; `topics` are the ids of their topics.
 
-    An offset of a topic that was deleted, or made anew, means nothing there and is left out.
+    An offset of a topic that was deleted or recreated means nothing there and is left out.
     """
 
     action: ClassVar[str] = "restore_group"

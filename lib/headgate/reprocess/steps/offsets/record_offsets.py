@@ -33,7 +33,7 @@ class RecordOffsets(StepBase):
         return {"file": str(PurePosixPath(applier.folders.snapshot_folder()) / "offsets.json")}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Never: no offset was moved yet, so it is simply written anew."""
+        """Never: no offset was moved yet, so the record is simply rewritten."""
         return False
 
     def apply(self, applier: Applier, was: PriorState) -> None:

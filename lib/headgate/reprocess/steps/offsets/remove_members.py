@@ -1,4 +1,4 @@
-"""Remove what killed processes left in a group, and prove that nobody comes back."""
+"""Remove what killed processes left in a group, and verify that nobody comes back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Move a group's committed offsets, and put back what was committed before."""
+"""Move a group's committed offsets, and restore what was committed before."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class ResetOffsets(StepBase):
         return chosen(self.topics, self.only)
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the pipeline is not proven stopped; `bind` looks at group and topics."""
+        """Refuse if the pipeline isn't verified as stopped; `bind` checks group and topics."""
         if self.pipeline is not None:
             prove_stopped(inspector, self.pipeline)
         if again:
@@ -134,7 +134,7 @@ class ResetOffsets(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Read what is committed now, and find where each partition goes now.
 
-        Refuses where the group is not proven empty or a topic is not the planned one.
+        Refuses if the group isn't verified empty or a topic isn't the planned one.
         """
         topics = applier.kafka.topics(self.topics)
         check_found_topics(topics, self.topics)
@@ -233,12 +233,12 @@ class RestoreOffsets(StepBase):
         }
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the group is not proven empty or a topic is not the one it was."""
+        """Refuse if the group isn't verified empty or a topic isn't the one it was."""
         if again and _all_there(inspector, self.group, self.moves):
             return
         if self.pipeline is not None:
             prove_stopped(inspector, self.pipeline)
-        # A group whose last offset is deleted, or has expired, is gone; a commit makes it anew.
+        # A group whose last offset is deleted, or has expired, is gone; a commit recreates it.
         check_gone_or_inactive(inspector, self.group, self.group_type, again=True)
         check_topics(inspector, self.topics)
 

@@ -1,4 +1,4 @@
-"""Step over a range of one partition, as far as a group has not come past it."""
+"""Skip a range of one partition, as far as a group has not read past it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from headgate.text.numbers import as_records
 class SkipRecords(StepBase):
     """Commit the offset after the skipped records.
 
-    Only where the group is within the range when it has stopped: in front of it there are
-    records that it would never read, behind it there is nothing to step over. `topics` is the one
-    topic with its `id` and number of `partitions`; `first` is the first offset to skip, `next` the
-    one after the last.
+    Only if the group is within the range when it has stopped. Before the range, it would never read
+    the records up to it; after the range, there is nothing to skip. `topics` is the one topic with
+    its `id` and number of `partitions`; `first` is the first offset to skip, `next` the one after
+    the last.
     """
 
     action: ClassVar[str] = "skip_records"
@@ -75,7 +75,7 @@ class SkipRecords(StepBase):
         return at is not None and at.offset == self.next
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Commit the offset behind the range."""
+        """Commit the offset after the range."""
         to = GroupOffset(topic=self.topic, partition=self.partition, offset=self.next)
         applier.kafka.alter_offsets(self.group, [to])
         applier.progress(1, 1, "partitions")
@@ -115,7 +115,7 @@ def has_no_record(inspector: Inspector, part: TopicPart, begin: int | None, end:
 
 
 def outside(at: int | None, first: int, next_: int) -> str | None:
-    """Say why a group that is at `at` can't step over the range; None where it can."""
+    """Say why a group that is at `at` can't skip the range; None if it can."""
     if at is None:
         return (
             "no committed offset, so Headgate can't verify that the pipeline has reached the "

@@ -1,4 +1,4 @@
-"""Where a group's offsets are to go: said once, and found anew when the group has stopped."""
+"""Where to move a group's offsets: chosen once, and looked up again when the group has stopped."""
 
 from __future__ import annotations
 
@@ -121,13 +121,15 @@ def find(
     are_all: bool = True,
     unset: str = OF_CONSUMER,
 ) -> Found:
-    """Return where the partitions go, as the world is now; UnreachableError where it is silent.
+    """Return where the partitions go in the current cluster state.
 
-    `are_all` says that these are all that move; else who calls sees to those that are `cut`.
-    `unset` says what becomes of a partition that has no offset and gets none.
+    UnreachableError if the cluster doesn't answer. `are_all` says that these are all that move;
+    otherwise the caller handles those that are `cut`. `unset` says what becomes of a partition that
+    has no offset and gets none.
 
-    A target outside of a partition's log is refused: Kafka would accept it, and the consumer
-    would follow its `auto.offset.reset` at the next start. Only a shift ends at the log's ends.
+    A target outside of a partition's log is blocked: Kafka would accept it, and the consumer would
+    follow its `auto.offset.reset` at the next start. Only a shift stops at the earliest or latest
+    offset.
     """
     found = Found()
     wanted = list(parts)
@@ -184,9 +186,9 @@ def missing_parts(
 
 
 def say_cut(found: Found, target: Target) -> None:
-    """Refuse, or name as a risk, a time that retention has passed in some partitions alone.
+    """Block, or name as a risk, a time that retention has passed only in some partitions.
 
-    Where no log holds records of before it, each begins where its log does: at the BEGINNING.
+    If no log holds records from before it, each begins where its log does: at the BEGINNING.
     """
     if not found.cut:
         return

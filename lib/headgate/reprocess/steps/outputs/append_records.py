@@ -95,7 +95,7 @@ class AppendRecords(StepBase):
         check_topics(inspector, self.topics)
 
     def bind(self, applier: Applier) -> PriorState:
-        """Decide the names, and where it is kept that the step has begun."""
+        """Choose the names, and the path of the record that the step was started."""
         return {"run": applier.run, "begun": f"{applier.folders.snapshot_folder()}/append-begun"}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:

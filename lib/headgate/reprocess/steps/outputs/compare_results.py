@@ -1,4 +1,4 @@
-"""Compare what two versions wrote, and fail if it differs, where that was asked for."""
+"""Compare what two versions wrote; fail if it differs and a match is required."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CompareResults(StepBase):
         return f"compare {self.before} with {self.after} by key ({name_list(self.keys)})"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Compare, keep the result with the run, and tell the counts."""
+        """Compare, keep the result with the run, and report the counts."""
         found = applier.spark_jobs.compare(
             self.before,
             self.after,

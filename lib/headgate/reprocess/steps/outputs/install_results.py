@@ -1,4 +1,4 @@
-"""Put a run's results in the place of a folder, by renaming folders."""
+"""Replace a folder with a run's results, by renaming folders."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Steps that copy records aside and back."""
+"""Steps that back up records and restore them."""

@@ -34,12 +34,12 @@ _KEEP_ALL = {
 class BackUpRecords(StepBase):
     """Copy the records of each topic to a backup topic of this run.
 
-    Partition, key, value, headers, timestamp and order are kept; the offset that a record had
-    stands in its last header. `topics` maps a name to its shape (see `topic_shapes`). Of topics
-    that are in `only` just those offsets are backed up, of others everything. `sizes` are the
-    records (at most) and bytes on disk by topic, as far as they were known.
+    Partition, key, value, headers, timestamp and order are kept; the last header of a record is its
+    original offset. `topics` maps a name to its shape (see `topic_shapes`). Of topics that are in
+    `only` just those offsets are backed up, of others everything. `sizes` are the records (at most)
+    and bytes on disk by topic, as far as they were known.
     A backup topic keeps its records until it is deleted: an undo of the run does that, once they
-    are back.
+    are restored.
     """
 
     action: ClassVar[str] = "back_up_records"

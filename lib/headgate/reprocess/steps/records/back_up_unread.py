@@ -23,8 +23,8 @@ from headgate.text.numbers import name_list
 class BackUpUnreadRecords(BackUpRecords):
     """Copy the group's unread records of topics that will be deleted.
 
-    What it has read is in its state already: put back, it would count twice. An undo puts the rest
-    back into the topics made anew, whose beginning is then what is read next.
+    What it has read is in its state already: if restored, it would count twice. An undo restores
+    the rest to the recreated topics, whose beginning is then what is read next.
     """
 
     action: ClassVar[str] = "back_up_unread_records"
@@ -37,7 +37,7 @@ class BackUpUnreadRecords(BackUpRecords):
         )
 
     def bind(self, applier: Applier) -> PriorState:
-        """Find out where the group stands, now that it has stopped."""
+        """Find out the group's offsets, now that it has stopped."""
         return {
             "spans": [asdict(span) for span in self._unread(applier)],
             "backup": {name: backup_topic_name(applier.run, name) for name in self.topics},

@@ -45,7 +45,7 @@ class DeleteRetryTopic(StepBase):
         return (said, *self._lost(inspector))
 
     def _lost(self, inspector: Inspector) -> tuple[str, ...]:
-        """Say which dead letters stay marked: only records tell where they came from."""
+        """Say which dead letters stay marked: only records say where they came from."""
         found = inspector.kafka.topics([self.topic]).get(self.topic)
         if found is None:
             return (

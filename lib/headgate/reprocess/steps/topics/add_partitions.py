@@ -24,7 +24,7 @@ class AddPartitions(StepBase):
     """Add partitions to topics; Kafka can't remove partitions.
 
     `topics` maps a name to its `id` and number of `partitions` before, `to` is the number after.
-    An application of Kafka Streams that runs would end by itself as soon as it sees the new ones.
+    A running Kafka Streams application would shut down as soon as it sees the new ones.
     """
 
     action: ClassVar[str] = "add_partitions"
@@ -147,7 +147,7 @@ class VerifyPartitions(StepBase):
         applier.note(self._said(applier))
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The waiting was the proof."""
+        """Do nothing: the waiting was the verification."""
 
     def _missing(self, applier: Applier) -> str | None:
         group = applier.kafka.group(self.group)

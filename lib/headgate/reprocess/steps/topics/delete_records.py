@@ -20,8 +20,8 @@ from headgate.text.numbers import name_list
 class DeleteRecords(StepBase):
     """Delete all records that the topics have after the stop.
 
-    The topics stay, with their offsets and settings: what is written next goes on behind. With
-    `backed_up` an earlier step of the run backed up the records, and the undo puts them back;
+    The topics stay, with their offsets and settings: new records continue after them. With
+    `backed_up` an earlier step of the run backed up the records, and the undo restores them;
     without, they are gone.
     """
 

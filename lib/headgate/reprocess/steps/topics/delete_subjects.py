@@ -1,4 +1,4 @@
-"""Delete subjects of a schema registry, and register their schemas anew."""
+"""Delete subjects of a schema registry, and register their schemas again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DeleteSubjects(StepBase):
     """Delete subjects; the journal keeps schemas and compatibility levels for the undo.
 
     `subjects` maps a name to the ids of its versions' schemas, oldest first. The registry still
-    tells a deleted schema by its id, so records that are backed up stay readable.
+    returns a deleted schema by its id, so records that are backed up stay readable.
     """
 
     action: ClassVar[str] = "delete_subjects"
@@ -84,8 +84,8 @@ class DeleteSubjects(StepBase):
 class RestoreSubjects(StepBase):
     """Register the schemas of deleted subjects again, oldest first, and restore their levels.
 
-    `levels` are the compatibility levels that subjects had of their own. Versions that another
-    level let pass would be refused by the registry's: meanwhile nothing is checked.
+    `levels` are the compatibility levels that subjects had of their own. The registry's level would
+    block versions that another level let pass: meanwhile nothing is checked.
     """
 
     action: ClassVar[str] = "restore_subjects"

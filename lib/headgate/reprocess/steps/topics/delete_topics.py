@@ -1,4 +1,4 @@
-"""Delete topics, make them anew as they were, and give them settings."""
+"""Delete topics, recreate them as they were, and give them settings."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class DeleteTopics(StepBase):
     """Delete topics by name and id; the journal keeps their settings for the undo.
 
     `topics` maps a name to its `id`, number of `partitions`, `replication` factor and own
-    `configs` (see `topic_shapes`). Where `group` is given it is proven to be without members, and
-    where `pipeline` is given its status command must say that it is stopped. `group` may have
-    offsets of the topics, nobody else may have a member on them. With `backed_up` an earlier step
-    of the run backed up their records, and the undo restores them; with `unread_backed_up` those
-    that `group` had not read, which other steps of the undo restore. `outgrown` topics had fewer
-    partitions than their application's inputs have: with them it would refuse to start.
+    `configs` (see `topic_shapes`). If `group` is given, it is verified to be without members. If
+    `pipeline` is given, its status command must say that it is stopped. `group` may have offsets of
+    the topics, nobody else may have a member on them. With `backed_up` an earlier step of the run
+    backed up their records, and the undo restores them; with `unread_backed_up` those that `group`
+    had not read, which other steps of the undo restore. `outgrown` topics had fewer partitions than
+    their application's inputs have: with them it would fail to start.
     """
 
     action: ClassVar[str] = "delete_topics"
@@ -95,7 +95,7 @@ class DeleteTopics(StepBase):
         return not applier.kafka.shapes(self.topics)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Delete those that are there; one made anew since is another topic and refused."""
+        """Delete those that exist; one recreated since is another topic: RefusedError."""
         shapes = shapes_of(was)
         for count, shape in enumerate(shapes):
             applier.pause(0)
@@ -108,7 +108,7 @@ class DeleteTopics(StepBase):
             applier.kafka.delete_topic(shape)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where one of them is there: something makes it anew when it is gone."""
+        """Fail if one of them exists: something recreates it after the deletion."""
         if left := applier.kafka.shapes(self.topics):
             raise StepError(
                 f"a client recreated topics right after the deletion: {name_list(left)}. Stop the "
@@ -142,8 +142,8 @@ class RestoreTopics(StepBase):
 
     One that exists and is another topic than the deleted one was made since, by the application
     that started: it is deleted first, with what it holds. The topic that was never deleted stays.
-    Those whose records were `backed_up` are made to take records of any time and size, until they
-    have been put back.
+    Those whose records were `backed_up` are made to take records of any time and size, until their
+    records have been restored.
     """
 
     action: ClassVar[str] = "restore_topics"
