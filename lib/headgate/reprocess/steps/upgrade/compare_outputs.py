@@ -1,4 +1,4 @@
-"""Compare what both versions wrote for the same batches, and look at what consumers need."""
+"""Compare what both versions wrote for the same batches, and check what consumers need."""
 
 from __future__ import annotations
 

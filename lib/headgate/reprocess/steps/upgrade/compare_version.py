@@ -24,7 +24,7 @@ class CompareVersion(StepBase):
     """Verify that the checked version runs; report if no evidence shows which version runs.
 
     `version` is the fingerprint of what was judged, `kept` where the old version's checkpoint stays
-    when the new one works at another place.
+    when the new one works at another location.
     """
 
     action: ClassVar[str] = "compare_version"
@@ -45,7 +45,7 @@ class CompareVersion(StepBase):
         )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Wait a little until something tells of it, and say what it told."""
+        """Wait a little until a source reports the running version, and note what it says."""
         wait = Wait(applier=applier, poll=_POLL)
         while True:
             seen = applier.evidence.running_version(
@@ -57,7 +57,7 @@ class CompareVersion(StepBase):
         self._judge(applier, seen)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The comparison was the proof."""
+        """Do nothing: the comparison was the verification."""
 
     def _trace(self, applier: Applier) -> Trace:
         if self.group is not None:

@@ -69,7 +69,7 @@ class CompareVersions(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Note where the old version's results begin that the new version must have as well.
 
-        The inputs are read last: results of records after them come after that place.
+        The inputs are read last: results of records after them come after the noted offsets.
         """
         output = latest(applier, [self.sink_topic])
         inputs = latest(applier, self.topics)
@@ -168,7 +168,7 @@ class AwaitEqualLag(StepBase):
         )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Look at both groups until the difference is small enough."""
+        """Check both groups until the difference is small enough."""
         wait = Wait(applier=applier, poll=_POLL)
         while (left := self._left(applier)) > self.max_lag:
             if wait.seconds >= READ_SECONDS:
@@ -220,7 +220,7 @@ class AwaitOldVersion(StepBase):
         wait_until_read(applier, Version(self.pipeline, self.group, drains=True), ends)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The waiting was the check; `switch_offsets` looks at the offsets again."""
+        """Do nothing: the waiting was the check; `switch_offsets` checks the offsets again."""
 
 
 def _rows(parts: Mapping[Part, int]) -> list[list[Any]]:

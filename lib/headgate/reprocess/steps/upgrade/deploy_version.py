@@ -1,4 +1,4 @@
-"""Judge a new version, keep what a way back needs, deploy it, and take it back."""
+"""Judge a new version, keep what a rollback needs, deploy it, and roll it back."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class BackUpOffsets(StepBase):
 class DeployVersion(StepBase):
     """Deploy the new version with the registered deploy command.
 
-    Without `command` it lies there already, or the start command brings it along.
+    Without `command` it is deployed already, or the start command deploys it.
     """
 
     action: ClassVar[str] = "deploy_version"
@@ -171,7 +171,7 @@ class DeployVersion(StepBase):
             applier.processes.command(self.pipeline, "deploy", self.after)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The command's success is all that can be told before the start."""
+        """Do nothing: before the start, only the command's success can be known."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Roll back to the old version with the registered rollback command."""
@@ -206,4 +206,4 @@ class RollBackVersion(StepBase):
         applier.processes.command(self.pipeline, "rollback")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The command's success is all that can be told before the start."""
+        """Do nothing: before the start, only the command's success can be known."""

@@ -1,4 +1,4 @@
-"""Copy the checkpoint of a running query, and later put the copy in its place."""
+"""Copy the checkpoint of a running query, and later replace it with the copy."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class SwapStagedCheckpoint(CheckpointSwap):
         return {**was, "made": list(found.head) if found else None}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Let the copy's metadata name its new place, then move.
+        """Write the copy's final path into its metadata, then move.
 
         RefusedError if the old version has run on since: its last results would be written twice.
         """

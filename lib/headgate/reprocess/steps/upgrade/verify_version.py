@@ -35,7 +35,7 @@ class StartVersion(StartPipeline):
     action: ClassVar[str] = "start_version"
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Refuse where it doesn't run: nothing of it is done yet, so the old one can go on."""
+        """Refuse if it doesn't run: it has done nothing yet, so the old version can resume."""
         try:
             StartPipeline.verify(self, applier, was)
         except RunCancelledError:
@@ -49,7 +49,7 @@ class VerifyVersion(StepBase):
     """Verify that the new version continues where the old version stopped.
 
     A query must commit a batch, a group must have members and move or have nothing to read. `kept`
-    is where the old version's checkpoint stays when the new one works at another place.
+    is where the old version's checkpoint stays when the new one works at another location.
     """
 
     action: ClassVar[str] = "verify_version"
@@ -70,19 +70,19 @@ class VerifyVersion(StepBase):
         return f"verify that {self.pipeline} runs and that {what}"
 
     def bind(self, applier: Applier) -> PriorState:
-        """Remember the run whose end is told already: it is the old version's."""
+        """Remember the run whose end is already reported: it is the old version's."""
         told = applier.processes.driver_status(self.pipeline)
         return {"ended": told.run if told.status is Status.STOPPED else None}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Wait for the proof; where nothing of the new version is done, all is taken back."""
+        """Wait until it is verified; if the new version did nothing, the run is rolled back."""
         if self.checkpoint is not None:
             self._query(applier, self.checkpoint, was)
         elif self.group is not None:
             self._group(applier, self.group, was)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """The waiting was the proof."""
+        """Do nothing: the waiting was the verification."""
 
     def _query(self, applier: Applier, location: str, was: PriorState) -> None:
         old = self._last(applier, location)
@@ -131,7 +131,7 @@ class VerifyVersion(StepBase):
         return kept.last_commit_batch if kept else None
 
     def _idle(self, applier: Applier) -> None:
-        """Without input there is no batch: it is said, and not taken for a proof."""
+        """Note that there is no batch without input, which isn't evidence of a working version."""
         told = applier.processes.driver_status(self.pipeline).status
         if Status.RUNS not in (applier.processes.status(self.pipeline), told):
             raise StepError(
@@ -203,9 +203,9 @@ def _has_input(applier: Applier, found: Checkpoint) -> bool:
 
 
 def _has_ended(applier: Applier, pipeline: str, was: PriorState) -> bool:
-    """Return whether the new version has ended; till it tells of itself, the old one's end stands.
+    """Return whether the new version has ended; the old one's reported end doesn't count.
 
-    A query may end in a process that runs on: the status command alone does not tell.
+    A query may end in a process that runs on, so the status command isn't enough.
     """
     if applier.processes.status(pipeline) is Status.STOPPED:
         return True
