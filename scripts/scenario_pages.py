@@ -29,11 +29,7 @@ from headgate.reprocess.steps import all_steps
 from headgate.reprocess.steps.base.step import Step
 
 FILE = Path(__file__).parents[1] / "docs" / "scenarios.md"
-ENGINES = {
-    Engine.SPARK: "Spark Structured Streaming",
-    Engine.KAFKA_STREAMS: "Kafka Streams",
-    Engine.CONSUMER_GROUP: "consumer group",
-}
+ENGINES = {engine: engine.full_name for engine in Engine}
 # What a cell of the table of engines says.
 WORDS = {Answer.SUPPORTED: "yes", Answer.NEEDS: "needs", Answer.REFUSED: "no"}
 _SCENARIOS = "headgate.reprocess.scenarios"

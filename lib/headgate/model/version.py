@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.output_columns import Parsed, Payload
@@ -14,11 +14,24 @@ from headgate.model.topology import Topology
 
 
 class Engine(StrEnum):
-    """What runs a pipeline."""
+    """What runs a pipeline; its value is its name in `headgate.toml` and in the store.
 
-    SPARK = "spark"
-    KAFKA_STREAMS = "kafka-streams"
-    CONSUMER_GROUP = "consumer-group"
+    `words` is its name in sentences, `full_name` in headings and where it stands for all of its
+    kind.
+    """
+
+    words: str
+    full_name: str
+
+    def __new__(cls, name: str, words: str, full_name: str) -> Self:
+        """Make a row of the table of engines."""
+        row = str.__new__(cls, name)
+        row._value_, row.words, row.full_name = name, words, full_name
+        return row
+
+    SPARK = "spark", "Spark", "Spark Structured Streaming"
+    KAFKA_STREAMS = "kafka-streams", "Kafka Streams", "Kafka Streams"
+    CONSUMER_GROUP = "consumer-group", "a consumer group", "consumer groups"
 
 
 class OperatorKind(StrEnum):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from headgate.model.version import Engine
 from headgate.rules.core.rule import NamedRule
 
 _MODULES = (
-    ("Spark", "headgate.rules.spark.codes"),
-    ("Kafka Streams", "headgate.rules.kafka_streams.codes"),
+    (Engine.SPARK.words, "headgate.rules.spark.codes"),
+    (Engine.KAFKA_STREAMS.words, "headgate.rules.kafka_streams.codes"),
     ("Any engine", "headgate.rules.compare.other_engines"),
     ("Downstream impact", "headgate.rules.compare.downstream_impact"),
     ("Twin runs", "headgate.rules.compare.twin_findings"),

@@ -104,7 +104,7 @@ def _kinds(version: Version) -> frozenset[str]:
 
 
 def _is_captured(version: Version) -> bool:
-    return bool(_kinds(version) & {"capture", "watch"})
+    return bool(_kinds(version) & {EvidenceKind.CAPTURE, EvidenceKind.WATCH})
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -221,7 +221,7 @@ def _variables(version: Version) -> str | None:
         for o in version.stateful or ()
         if o.kind is OperatorKind.TRANSFORM_WITH_STATE and not o.extra.get("variables")
     ]
-    if not operators or "checkpoint" in _kinds(version):
+    if not operators or EvidenceKind.CHECKPOINT in _kinds(version):
         return None
     return (
         f"Unknown: state variables, timers and time-to-live of {_operators(operators)}, because a "
@@ -275,7 +275,7 @@ def _functions(version: Version) -> str | None:
 
 def _history(version: Version) -> str | None:
     known = version.progress and version.progress.first_retained_batch is not None
-    if known or version.pinned or "checkpoint" in _kinds(version):
+    if known or version.pinned or EvidenceKind.CHECKPOINT in _kinds(version):
         return None
     return (
         "Unknown: pinned settings (shuffle partitions, state formats) and the batches of the "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.topology import Node
 from headgate.model.version import OperatorKind, Version
 from headgate.rules.compare.compare_versions import compare
@@ -19,7 +20,7 @@ from headgate.rules.spark.facts.partial_plan import counted
 _OTHER_WORDS = ("ubquery", "_metadata")
 _BY_CODE = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 # What an event log or a UI has of a plan is unresolved: steps are written in other words there.
-_RESOLVED = "watch"
+_RESOLVED = EvidenceKind.WATCH
 _EPOCH = re.compile(r", -?\d+$")
 _SHOWN = 90
 # Settings belong to the session, offsets and Kafka to the moment: neither tells versions apart.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from headgate.model.evidence_kinds import HAVE_NAMES
 from headgate.model.sinks import FILE_FORMATS, normal_path
 from headgate.model.version import Source, Version
 
@@ -12,9 +13,6 @@ EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 OFFSET_LOG = "spark.sql.streaming.offsetLog.formatVersion"
 # Spark reads one more than it writes.
 FILE_SOURCES = FILE_FORMATS | {"binaryfile"}
-
-
-_SHOW_NAMES = frozenset({"capture", "checkpoint", "version"})
 
 
 def names_count(before: Version, after: Version) -> bool:
@@ -37,7 +35,7 @@ def names_known(version: Version) -> bool:
     """Say whether missing names mean that there are none: a started query's plan shows none."""
     if any(s.name for s in version.sources or ()) or not version.evidence:
         return True
-    return any(e.kind in _SHOW_NAMES for e in version.evidence)
+    return any(e.kind in HAVE_NAMES for e in version.evidence)
 
 
 def names_unclear(before: Version, after: Version) -> bool:

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.sinks import normal_path
 from headgate.model.version import Engine, Version
 from headgate.rules.core.source_names import location, option
@@ -224,7 +225,7 @@ def no_trigger(s: Subject) -> Iterator[Problem]:
     store. The batches that the checkpoint keeps then cover only a few minutes, so you can't rewind
     further.
     """
-    captured = any(e.kind == "capture" for e in s.version.evidence)
+    captured = any(e.kind == EvidenceKind.CAPTURE for e in s.version.evidence)
     known = captured and output_mode(s.version) is not None and s.version.capture_error is None
     if known and s.version.trigger is None and s.version.sink is not None:
         yield Problem(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from headgate.model.evidence_kinds import HAVE_TYPES
 from headgate.model.state_schema import Field, Schema
 from headgate.model.topology import Node, Topology
 from headgate.model.version import OperatorKind, StatefulOperator, Version
@@ -77,7 +78,6 @@ def _collation(operator: StatefulOperator) -> str | None:
     return None
 
 
-_TYPED = frozenset({"plan-json", "capture", "version"})
 _RESOLVED = frozenset({"project", "filter"})
 """Operators whose labels may differ, so Headgate compares their details and source columns."""
 
@@ -126,7 +126,7 @@ def _has_types(version: Version) -> bool:
     if not version.evidence:
         return True
     told = [s.column_types for s in version.sources or ()]
-    return any(e.kind in _TYPED for e in version.evidence) and all(
+    return any(e.kind in HAVE_TYPES for e in version.evidence) and all(
         types is not None and None not in types for types in told
     )
 

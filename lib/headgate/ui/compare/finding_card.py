@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -164,10 +165,12 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
+_ENGINES: Mapping[str, str] = {engine.value: engine.words for engine in Engine}
+
+
 def engine_words(judged_for: str) -> str:
     """Return the engine and version of a report as people write them."""
-    names = {Engine.KAFKA_STREAMS.value: "Kafka Streams", Engine.SPARK.value: "Spark"}
     engine, _, rest = judged_for.partition(" ")
     said, asked, at = rest.partition(_MOMENT)
     moment = f"{_MOMENT}{day_and_time(at)} UTC" if asked else ""
-    return f"for {names.get(engine, engine)} {said}{moment}".rstrip() if judged_for else ""
+    return f"for {_ENGINES.get(engine, engine)} {said}{moment}".rstrip() if judged_for else ""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from headgate.landscape.consumers import Consumer, consumers
 from headgate.landscape.landscape import Landscape, PositionState
+from headgate.model.cluster import GroupType
+from headgate.model.version import Engine
 from headgate.text.numbers import ago, count, exact, plural
 from headgate.ui.shared import markup
 from headgate.ui.shared.export_menu import theme
@@ -16,11 +18,17 @@ from headgate.ui.shared.keys import LandscapeKey
 from headgate.views.charts.consumer_lag import lags_figure, partitions_figure
 from headgate.views.reports.landscape_terminal import REMARKS, note
 
-KINDS = {
-    "spark": "Spark query", "kafka-streams": "Kafka Streams", "consumer-group": "Consumer group",
-    "classic": "Group (classic)", "consumer": "Group (consumer)", "share": "Share group",
-    "streams": "Streams group", "unknown": "Group",
-}  # fmt: skip
+KINDS: Mapping[str, str] = {
+    Engine.SPARK: f"{Engine.SPARK.words} query",
+    Engine.KAFKA_STREAMS: Engine.KAFKA_STREAMS.words,
+    Engine.CONSUMER_GROUP: "Consumer group",
+    GroupType.CLASSIC: "Group (classic)",
+    GroupType.CONSUMER: "Group (consumer)",
+    GroupType.SHARE: "Share group",
+    GroupType.STREAMS: "Streams group",
+    GroupType.UNKNOWN: "Group",
+}
+"""What a consumer's `kind` is called."""
 FEW = 12
 """Maximum number of rows that fit into any window. Longer tables scroll."""
 SOURCES = {"group": "committed offsets", "checkpoint": "checkpoint", "progress": "progress"}

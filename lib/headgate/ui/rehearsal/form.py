@@ -15,6 +15,7 @@ import streamlit as st
 
 from headgate.errors import EvidenceError, HeadgateError
 from headgate.gateway.files.evidence_files import is_uri
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
 from headgate.ui.rehearsal.queue import Order
@@ -53,7 +54,9 @@ _FUNCTION = re.compile(r"[\w.]+:\w+$")
 
 def captured_function(version: Version | None) -> str | None:
     """Return the `module:function` that a version was captured from, None where it was not."""
-    paths = (e.path for e in (version.evidence if version else ()) if e.kind == "capture")
+    paths = (
+        e.path for e in (version.evidence if version else ()) if e.kind == EvidenceKind.CAPTURE
+    )
     return next((p for p in paths if _FUNCTION.match(p)), None)
 
 

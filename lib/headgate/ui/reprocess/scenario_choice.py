@@ -42,11 +42,6 @@ def grouped(scenarios: Mapping[str, Scenario]) -> list[tuple[str, list[Scenario]
     return [(title, members) for title, members in found if members]
 
 
-ENGINES = {
-    Engine.SPARK: "Spark Structured Streaming",
-    Engine.KAFKA_STREAMS: "Kafka Streams",
-    Engine.CONSUMER_GROUP: "consumer groups",
-}
 _COLUMNS = 2
 
 
@@ -118,7 +113,7 @@ def _word(support: Support, found: Sequence[Answered]) -> tuple[str, str] | None
 
 def reason(support: Support, engine: Engine) -> str:
     """Say why a scenario isn't there for an engine."""
-    return f"Not available for {ENGINES[engine]}: {support.why}."
+    return f"Not available for {engine.full_name}: {support.why}."
 
 
 def _choose(name: str | None) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import streamlit as st
 
+from headgate.model.evidence_kinds import HAVE_OFFSETS, HAVE_OPERATORS, HAVE_STATE
 from headgate.model.state_schema import Schema, type_text
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Source, StatefulOperator, StateStore, Version
@@ -22,9 +23,6 @@ SCHEMAS = ("key_schema", "value_schema")
 OFFSETS = ("start_offsets", "offsets")
 APART = frozenset((*SCHEMAS, *OFFSETS))
 """Details that are shown in separate tables."""
-_PLANS = ("explain", "plan-json", "event-log", "watch", "rest", "version", "capture", "describe")
-_STATE = ("checkpoint", "capture", "plan-json", "event-log", "watch", "version")
-_FAR = ("checkpoint", "progress", "event-log", "watch", "version")
 MANY_PARTITIONS = 24
 
 
@@ -170,18 +168,18 @@ def _offset(found: Mapping[str, Any], topic: str, partition: str) -> str:
 def provenance(version: Version, node: Node) -> Iterator[tuple[str, list[str]]]:
     """Yield which evidence can have said what: a heading and the names of the pieces."""
     _, source, store = _typed(version, node)
-    if found := _of_kinds(version, _PLANS):
+    if found := _of_kinds(version, HAVE_OPERATORS):
         yield "Evidence for the operator", found
     if store is not None or node.kind is NodeKind.STATE_STORE:
         if store is not None and not store.proven:
             yield "Evidence for the columns", ["the query plan (not confirmed by a state store)"]
-        elif found := _of_kinds(version, _STATE):
+        elif found := _of_kinds(version, HAVE_STATE):
             yield "Evidence for the state", found
-    if source is not None and source.offsets and (found := _of_kinds(version, _FAR)):
+    if source is not None and source.offsets and (found := _of_kinds(version, HAVE_OFFSETS)):
         yield "Evidence for the offsets", found
 
 
-def _of_kinds(version: Version, kinds: tuple[str, ...]) -> list[str]:
+def _of_kinds(version: Version, kinds: Set[str]) -> list[str]:
     words = [f"{e.kind} `{as_uploaded(e.path)}`" for e in version.evidence if e.kind in kinds]
     return list(dict.fromkeys(words))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
 from headgate.landscape.consumers import Consumer
 from headgate.landscape.landscape import PartitionLag, PositionState
+from headgate.model.version import Engine
 from headgate.text.numbers import count
 from headgate.views.charts.figure import plotly_text
 from headgate.views.layout.label_size import shorten
@@ -15,7 +16,7 @@ from headgate.views.scene.colours import PALETTES, Theme
 
 MOST = 15
 MOST_PARTITIONS = 60
-LOOKS = {"spark": "pipeline", "kafka-streams": "aggregation"}
+LOOKS: Mapping[str, str] = {Engine.SPARK: "pipeline", Engine.KAFKA_STREAMS: "aggregation"}
 """Colour of a bar by kind of consumer. Kinds without an entry have the colour of a group."""
 QUIET = "rgba(128, 138, 156, 0.28)"
 

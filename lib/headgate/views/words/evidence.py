@@ -7,16 +7,11 @@ from typing import Any
 
 from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.topology import NodeKind
-from headgate.model.version import Engine, Version
+from headgate.model.version import Version
 from headgate.parse.evidence.recognise import Piece
 from headgate.text.numbers import plural
 
 _LOGICAL = frozenset(("parsed", "analyzed", "optimized"))
-_ENGINES = {
-    Engine.SPARK: "Spark",
-    Engine.KAFKA_STREAMS: "Kafka Streams",
-    Engine.CONSUMER_GROUP: "a consumer group",
-}
 
 
 def piece_words(piece: Piece, text: str = "") -> str:
@@ -51,7 +46,7 @@ def _batches(reports: Sequence[Any]) -> str:
 
 def version_words(version: Version, pieces: str = "") -> str:
     """Return what was read: `extended explain, 4 query plans of Spark 4.2: 5 nodes, 1 store`."""
-    engine = _ENGINES[version.engine]
+    engine = version.engine.words
     if version.engine_version:
         engine = f"{engine} {_release(version.engine_version)}"
     what = f"{pieces} of {engine}" if pieces else engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.spark_settings import ABSENT_DEFAULTS, PARTITIONS, PINNED, PINNED_DEFAULTS
 from headgate.model.version import Version
 from headgate.rules.core.rule import Comparison
@@ -67,7 +68,7 @@ def effective(version: Version, key: str) -> str | None:
     """
     if key in version.settings:
         return version.settings[key]
-    told = bool(version.settings) or any(e.kind == "settings" for e in version.evidence)
+    told = bool(version.settings) or any(e.kind == EvidenceKind.SETTINGS for e in version.evidence)
     return DEFAULTS.get(key) if told else None
 
 

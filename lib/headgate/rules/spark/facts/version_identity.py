@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Source, StatefulOperator, Version
 from headgate.rules.core.rule import Comparison
 from headgate.rules.core.source_names import family, location
@@ -119,5 +120,5 @@ def _sink(version: Version) -> tuple[Any, ...] | None:
 
 
 def _settings(version: Version) -> dict[str, str] | None:
-    told = bool(version.settings) or any(e.kind == "settings" for e in version.evidence)
+    told = bool(version.settings) or any(e.kind == EvidenceKind.SETTINGS for e in version.evidence)
     return version.settings if told else None
