@@ -231,7 +231,7 @@ def wrong(here: str, name: str, there: str | None, typing: bool) -> bool:
             return False
         allowed = FOREIGN.get(library)
         return allowed is not None and here.partition("/")[0] not in allowed
-    if typing or there == "__init__":  # The version number.
+    if there == "__init__":  # The version number.
         return False
     (mine, low), (other, high) = rank_of(here), rank_of(there)
     if mine != other and high >= low:
@@ -267,8 +267,8 @@ def test_no_folders_import_each_other_in_a_circle():
     graph = nx.DiGraph()
     for path in MODULES:
         here = folder_of(place(path))
-        for _, there, typing in imports(path):
-            if there is not None and not typing and there != "__init__":
+        for _, there, _typing in imports(path):
+            if there not in (None, "__init__"):
                 graph.add_edge(here, folder_of(there))
     circles = [sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1]
     assert circles == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,4 +56,33 @@ class BatchProgress:
     watermark: str | None = None
     sources: tuple[SourceProgress, ...] = ()
     operators: tuple[OperatorProgress, ...] = ()
+    sink: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFacts:
+    """What a session or a progress report says of one source; secrets are masked."""
+
+    format: str | None = None
+    name: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    path: str | None = None
+    offsets: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestProgress:
+    """The newest progress of one query; operator names are in the order of the report.
+
+    `batch` is its number, `at` when it began (ISO 8601, UTC).
+    """
+
+    query_id: str
+    batch: int | None = None
+    at: str | None = None
+    name: str | None = None
+    sources: tuple[SourceFacts, ...] = ()
+    operators: tuple[tuple[str, int | None], ...] = ()
     sink: str | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.model.evidence_kinds import EvidenceKind
+from headgate.model.progress import NewestProgress
 from headgate.model.version import Evidence, Version
 from headgate.parse.evidence.few_warnings import few
 from headgate.parse.evidence.one_engine import (
@@ -23,7 +24,7 @@ from headgate.parse.spark.explain.printed_plan import Plan
 from headgate.parse.spark.plan_json.read import is_plan, read_json_plan
 from headgate.parse.spark.query.choose_plans import Chosen, Printed, choose_plans, printed
 from headgate.parse.spark.query.version import Pieces, build_version
-from headgate.parse.spark.session.capture_json import Report, Session, read_reports, read_session
+from headgate.parse.spark.session.capture_json import Session, read_reports, read_session
 from headgate.text.secrets import mask_record
 
 if TYPE_CHECKING:
@@ -218,9 +219,9 @@ def _without_queries(found: Gathered) -> list[str]:
     return out
 
 
-def _newest(reports: Sequence[Report]) -> tuple[Report, ...]:
+def _newest(reports: Sequence[NewestProgress]) -> tuple[NewestProgress, ...]:
     """Return the newest report of each query."""
-    known: dict[str, Report] = {}
+    known: dict[str, NewestProgress] = {}
     for report in reports:
         before = known.get(report.query_id)
         if before is None or (report.batch or 0) >= (before.batch or 0):
@@ -239,7 +240,7 @@ def _many(found: Gathered, checkpoints: Sequence[tuple[str, Checkpoint]]) -> lis
     return out
 
 
-def _other_query(reports: Sequence[Report], checkpoint: Checkpoint | None) -> list[str]:
+def _other_query(reports: Sequence[NewestProgress], checkpoint: Checkpoint | None) -> list[str]:
     wanted = checkpoint.query_id if checkpoint else None
     if wanted is None or not reports or wanted in {r.query_id for r in reports}:
         return []
@@ -260,11 +261,11 @@ def _evidence(found: Gathered) -> tuple[Evidence, ...]:
 
 
 def _chosen(
-    reports: Sequence[Report],
+    reports: Sequence[NewestProgress],
     found: Gathered,
     query: str | None,
     logs: Sequence[LoggedQuery] = (),
-) -> tuple[tuple[Report, ...], Sequence[tuple[str, Checkpoint]], Collection[str]]:
+) -> tuple[tuple[NewestProgress, ...], Sequence[tuple[str, Checkpoint]], Collection[str]]:
     """Return reports, checkpoints, ids of the one query that is meant; several need `--query`.
 
     Several checkpoints are several queries, but reports of others than the checkpoint's are not
@@ -291,7 +292,9 @@ def _chosen(
     return tuple(r for r in reports if r.query_id in meant), checkpoints, meant
 
 
-def _newest_of(meant: set[str], reports: Sequence[Report], logs: Sequence[LoggedQuery]) -> set[str]:
+def _newest_of(
+    meant: set[str], reports: Sequence[NewestProgress], logs: Sequence[LoggedQuery]
+) -> set[str]:
     """Return the query seen last of several with one name: a fresh checkpoint gives another id."""
     if len(meant) < 2:
         return meant

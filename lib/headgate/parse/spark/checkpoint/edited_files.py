@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from headgate.model.progress import NewestProgress
 from headgate.model.version import CheckpointDamage, CheckpointDamageKind
 from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
 from headgate.parse.spark.checkpoint.reader import Reader
@@ -18,7 +19,6 @@ from headgate.text.numbers import plural
 
 if TYPE_CHECKING:
     from headgate.parse.spark.checkpoint.checkpoint import LoggedSource
-    from headgate.parse.spark.session.capture_json import Report
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _DATA = re.compile(
@@ -85,7 +85,7 @@ def _lacks_predecessor(logged: Sequence[int], committed: Sequence[int]) -> bool:
 
 
 def progress_faults(
-    sources: Sequence[LoggedSource] | None, batch: int | None, report: Report | None
+    sources: Sequence[LoggedSource] | None, batch: int | None, report: NewestProgress | None
 ) -> Iterator[CheckpointDamage]:
     """Yield Kafka offsets that are others than the query itself reported of the same batch."""
     if sources is None or report is None or report.batch is None or report.batch != batch:

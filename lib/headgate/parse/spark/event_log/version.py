@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from headgate.model.progress import NewestProgress
 from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
 from headgate.parse.spark.event_log.gather import Application
 from headgate.parse.spark.event_log.read import EventLog
 from headgate.parse.spark.event_log.runs import QueryRun
 from headgate.parse.spark.explain.printed_plan import Plan, PlanNode
 from headgate.parse.spark.operators.plan_forms import read_plans
-from headgate.parse.spark.session.capture_json import Report, read_reports
+from headgate.parse.spark.session.capture_json import read_reports
 
 _S = "spark.sql.streaming."
 _STATE_PARTITIONS = _S + "internal.stateStore.partitions"
@@ -73,7 +74,7 @@ class LoggedVersion:
 
     run: QueryRun
     plans: tuple[Plan, ...] = ()
-    reports: tuple[Report, ...] = ()
+    reports: tuple[NewestProgress, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     pinned: Mapping[str, str] = field(default_factory=dict)
     offset_log_version: int | None = None
@@ -178,7 +179,7 @@ def _is_empty(node: PlanNode) -> bool:
     return node.name.startswith("Local") and _EMPTY in f"{node.detail} {node.argument()}"
 
 
-def _reports(run: QueryRun) -> tuple[Report, ...]:
+def _reports(run: QueryRun) -> tuple[NewestProgress, ...]:
     try:
         return read_reports([run.newest] if run.newest else [])
     except (ValueError, KeyError):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headgate.model.progress import NewestProgress
 from headgate.model.version import Progress, Version
 from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
-from headgate.parse.spark.session.capture_json import Report
 
 
-def is_later(report: Report | None, checkpoint: Checkpoint) -> bool:
+def is_later(report: NewestProgress | None, checkpoint: Checkpoint) -> bool:
     """Whether the progress is of a later batch than the newest committed one of the checkpoint.
 
     Progress of another query says nothing of this one.
@@ -21,7 +21,7 @@ def is_later(report: Report | None, checkpoint: Checkpoint) -> bool:
 
 
 def progress_of(
-    checkpoint: Checkpoint, report: Report | None, *, is_newer: bool
+    checkpoint: Checkpoint, report: NewestProgress | None, *, is_newer: bool
 ) -> Progress | None:
     """Return how far the query has got, and which batch the sources' offsets are of."""
     known = checkpoint.progress
@@ -37,7 +37,7 @@ def progress_of(
     return known
 
 
-def with_report(version: Version, report: Report) -> Version:
+def with_report(version: Version, report: NewestProgress) -> Version:
     """Return the version with the offsets of a progress report, where that is of a later batch.
 
     A report of another query, or with another number of sources, changes nothing.

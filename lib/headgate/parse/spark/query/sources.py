@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from headgate.model.progress import SourceFacts
 from headgate.model.version import Source
 from headgate.parse.spark.checkpoint.checkpoint import LoggedSource
 from headgate.parse.spark.operators.canonical import Anchor, Shape
 from headgate.parse.spark.operators.resolve_columns import top_down
 from headgate.parse.spark.operators.streaming import folder, is_settled
-from headgate.parse.spark.session.capture_json import SourceFacts, kafka_topics
+from headgate.parse.spark.session.capture_json import kafka_topics
 from headgate.text.secrets import mask, mask_text
 
 T = TypeVar("T")

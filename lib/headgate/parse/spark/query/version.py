@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from headgate.model.progress import NewestProgress
 from headgate.model.sinks import described_sink
 from headgate.model.version import (
     CheckpointDamage,
@@ -36,7 +37,7 @@ from headgate.parse.spark.query.sources import join_sources
 from headgate.parse.spark.query.stateful_operators import encoded, join_state
 from headgate.parse.spark.query.topology import Known, draw
 from headgate.parse.spark.query.topology_without_plan import Sketch, sketch
-from headgate.parse.spark.session.capture_json import Report, Session
+from headgate.parse.spark.session.capture_json import Session
 from headgate.parse.spark.state.expected_schema import (
     column_types,
     expected_arguments,
@@ -55,7 +56,7 @@ class Pieces:
     plans: tuple[Plan, ...] = ()
     checkpoint: Checkpoint | None = None
     session: Session | None = None
-    reports: tuple[Report, ...] = ()
+    reports: tuple[NewestProgress, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -139,7 +140,7 @@ def build_version(pieces: Pieces) -> Version:
 
 
 def _faults(
-    pieces: Pieces, planned: Mapping[str, StatefulOperator], report: Report | None
+    pieces: Pieces, planned: Mapping[str, StatefulOperator], report: NewestProgress | None
 ) -> Iterator[CheckpointDamage]:
     """Yield what is wrong with the checkpoint by itself, and beside the other pieces."""
     checkpoint = pieces.checkpoint
@@ -155,7 +156,7 @@ def _faults(
     yield from map(sink_fault, unlike_checkpoint(pieces.sink_log, progress))
 
 
-def _streamed(session: Session, report: Report | None) -> list[str] | None:
+def _streamed(session: Session, report: NewestProgress | None) -> list[str] | None:
     """Return the folders that the query's streams read, None where nobody says what they read."""
     told = session.sources
     if told is None and report is not None:
@@ -187,7 +188,7 @@ def _drawn(
     operators: tuple[StatefulOperator, ...] | None,
     sink: Sink,
     functions: Sequence[Function] = (),
-    report: Report | None = None,
+    report: NewestProgress | None = None,
 ) -> Sketch:
     """Draw the plan; where there is none, what can be said of the graph without it."""
     if shape is None and operators is None and report is not None:
@@ -226,7 +227,7 @@ def _gaps(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
     return tuple(w for w in plan.warnings if not (covered and "plan is truncated: " in w))
 
 
-def _report(pieces: Pieces) -> Report | None:
+def _report(pieces: Pieces) -> NewestProgress | None:
     """Return the progress of the checkpoint's query, or of the only one."""
     wanted = pieces.checkpoint.query_id if pieces.checkpoint else None
     same = [r for r in pieces.reports if r.query_id == wanted]
@@ -248,7 +249,7 @@ def _output_mode(session: Session, shape: Shape | None) -> str | None:
 
 def _sink(
     session: Session,
-    report: Report | None,
+    report: NewestProgress | None,
     shape: Shape | None,
     mode: str | None,
     log: SinkLog | None,
@@ -272,7 +273,7 @@ def _with_output(sink: Sink, output: Output) -> Sink:
     return replace(sink, schema=output.schema, made_by=made, payloads=output.payloads)
 
 
-def _described(report: Report | None, shape: Shape | None) -> tuple[str | None, str | None]:
+def _described(report: NewestProgress | None, shape: Shape | None) -> tuple[str | None, str | None]:
     """Return format and target of the sink, as far as a plan or the progress prints them."""
     said = shape.sink if shape else {}
     if said.get("sink"):

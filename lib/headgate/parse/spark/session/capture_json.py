@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.model.progress import NewestProgress, SourceFacts
 from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Function
 from headgate.parse.spark.checkpoint.checkpoint import LoggedOperator
@@ -20,19 +21,6 @@ _FILES = re.compile(r"FileStreamSource\[(?P<path>.*)\]$")
 # What a writer is told of the query stands among the sink's options, and is none.
 _OF_QUERY = ("queryname", "checkpointlocation")
 _PARTITIONED = re.compile(r"^Some\(\w+\((?P<columns>.*)\)\)$")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFacts:
-    """What a session or a progress report says of one source; secrets are masked."""
-
-    format: str | None = None
-    name: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-    topics: tuple[str, ...] = ()
-    pattern: str | None = None
-    path: str | None = None
-    offsets: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,22 +45,6 @@ class Session:
     functions: tuple[Function, ...] = ()
     checkpoint: str | None = None
     output: Schema | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The newest progress of one query; operator names are in the order of the report.
-
-    `batch` is its number, `at` when it began (ISO 8601, UTC).
-    """
-
-    query_id: str
-    batch: int | None = None
-    at: str | None = None
-    name: str | None = None
-    sources: tuple[SourceFacts, ...] = ()
-    operators: tuple[tuple[str, int | None], ...] = ()
-    sink: str | None = None
 
 
 def read_session(found: Mapping[str, Any]) -> Session:
@@ -179,7 +151,7 @@ def is_progress(found: Any) -> bool:
     return isinstance(found, dict) and {"id", "runId", "batchId", "sources"} <= found.keys()
 
 
-def read_reports(found: Sequence[Mapping[str, Any]]) -> tuple[Report, ...]:
+def read_reports(found: Sequence[Mapping[str, Any]]) -> tuple[NewestProgress, ...]:
     """Return the newest report of each query, in the order in which the queries appear."""
     newest: dict[str, Mapping[str, Any]] = {}
     for report in found:
@@ -194,10 +166,10 @@ def _batch(report: Mapping[str, Any]) -> int:
     return found if isinstance(found, int) else -1
 
 
-def _report(found: Mapping[str, Any]) -> Report:
+def _report(found: Mapping[str, Any]) -> NewestProgress:
     operators = (mapping(o) for o in items(found.get("stateOperators")))
     sink = optional_text(mapping(found.get("sink")).get("description"))
-    return Report(
+    return NewestProgress(
         query_id=str(found["id"]),
         batch=whole(found.get("batchId")),
         at=optional_text(found.get("timestamp")),
