@@ -34,7 +34,6 @@ _ORPHANED, _ADOPTED, _TELLING = 0.3, 0.9, 5
 # A difference counts if it is more than so many times that of two equal runs.
 _CHANCE = 3
 _BY_ITSELF = ("batch",)
-_LONGER = "Is a longer --timeout enough?"
 _SAMPLE = "Does this version run on a sample of real records (--sample)?"
 
 

@@ -28,7 +28,7 @@ from headgate.store.rows import NewRun
 from headgate.store.tables import RESTORE_POINT_TRIES, RESTORE_POINTS
 from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.due_points import check_due_points, make_due_points
-from headgate.usecases.restore_points.list_points import list_points, newest_point_before
+from headgate.usecases.restore_points.list_points import list_points
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.restore_points.remove_points import remove_point
 
@@ -387,17 +387,6 @@ def test_delete(writer, context):
     assert list(Path(points_folder(point.source)).iterdir()) == []
     with pytest.raises(NotFoundError, match=point.id):
         remove_point(context, "q", point.id, by="ann")
-
-
-def test_the_newest_point_at_or_before_a_time(writer, context):
-    made = []
-    for _ in range(3):
-        writer.add()
-        made.append(make_point(context, "q"))
-    times = [datetime.fromtimestamp(p.planned_ms / 1000, UTC) for p in made]
-    assert newest_point_before(context, "q", times[1]) == made[1]
-    assert newest_point_before(context, "q", times[2] - timedelta(milliseconds=1)) == made[1]
-    assert newest_point_before(context, "q", times[0] - timedelta(milliseconds=1)) is None
 
 
 def test_damage_is_found(writer, context):

@@ -162,22 +162,6 @@ def _unreadable(context: Context, pipeline: Pipeline, known: Set[str]) -> Mappin
         return {}
 
 
-def newest_point_before(context: Context, pipeline: str, at: datetime) -> RestorePoint | None:
-    """Return the newest restore point of a pipeline at or before a time, None if there is none.
-
-    The time of a Spark query's restore point is when its batch was planned: all input of the batch
-    had arrived by then. For a group, it is when the offsets were read.
-    """
-    with closing(open_store(context.store_url)) as store:
-        return newest_before(store.restore_points.of(pipeline), at)
-
-
-def newest_before(points: Iterable[RestorePoint], at: datetime) -> RestorePoint | None:
-    """Return the newest restore point at or before a time; see `newest_point_before`."""
-    before = [p for p in points if time_of(p) <= at]
-    return max(before, key=lambda p: (time_of(p), p.made_at), default=None)
-
-
 def time_of(point: RestorePoint) -> datetime:
     """Return the time of a restore point in UTC, to the millisecond."""
     if point.planned_ms is not None:
