@@ -20,6 +20,7 @@ from headgate.gateway.files.addresses import is_uri
 from headgate.gateway.files.evidence_files import FileLocation, entries
 from headgate.gateway.files.local import LocalFiles
 from headgate.model.rehearsal import Untouched
+from headgate.text.numbers import size
 
 _BLOCK = 1 << 20
 _SCHEMA_FILE = re.compile(rb'"[^"]*(/state/\d+/_stateSchema/)')
@@ -129,8 +130,8 @@ def check_room(needed: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed + _SPARE > free:
         raise RefusedError(
-            f"{folder} has {free >> 20} MiB free, but a rehearsal needs "
-            f"{needed + _SPARE >> 20} MiB. Free disk space, or choose another folder: with "
+            f"{folder} has {size(free)} free, but a rehearsal needs "
+            f"{size(needed + _SPARE)}. Free disk space, or choose another folder: with "
             "--scratch of `headgate rehearse`, or with TMPDIR for the console and the worker"
         )
 

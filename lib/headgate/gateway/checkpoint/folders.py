@@ -17,6 +17,7 @@ from headgate.gateway.checkpoint import batch_times
 from headgate.gateway.checkpoint.history import read_history
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.text.json_text import read_json
+from headgate.text.numbers import size
 
 _LAST_BATCHES = 6
 _CHECK = "Check disk space and permissions, then try again"
@@ -277,7 +278,7 @@ def check_room(source: Path, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise StepError(
-            f"{folder} has {free} bytes free, but the copy of {source} needs {needed} bytes. Free "
+            f"{folder} has {size(free)} free, but the copy of {source} needs {size(needed)}. Free "
             "disk space, then resume the run"
         )
 

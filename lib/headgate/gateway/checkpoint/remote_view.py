@@ -25,6 +25,7 @@ from headgate.gateway.files.evidence_files import (
 )
 from headgate.gateway.files.remote_version import Stored
 from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.text.numbers import size
 
 _PREFIX = "headgate-seen-"
 _LARGEST = 256 << 20
@@ -84,8 +85,8 @@ def brought(location: str, below: Path, settings: Settings) -> Iterator[Path]:
     needed, free = sum(s.size for s in stored_below(place).values()), disk_usage(below).free
     if needed > free:
         raise RefusedError(
-            f"{below} has {free >> 20} MiB free, but the copy of {without_secret(location)} needs "
-            f"{needed >> 20} MiB: free disk space"
+            f"{below} has {size(free)} free, but the copy of {without_secret(location)} needs "
+            f"{size(needed)}. Free disk space, then try again"
         )
     try:
         copy_checkpoint(place, copy)

@@ -32,10 +32,8 @@ _PROGRAM = "headgate.spark_jobs.rehearse_query"
 _SAMPLE = 20
 # Spark's own start, the recording of the plan and the reading of the state.
 _AROUND_S = 60.0
-_ENDLESS = (
-    ", so Headgate ended the process. Check whether the function waits for a server, or "
-    "raise --timeout"
-)
+_ENDED = ", so Headgate ended the process. Check whether the function waits for a server, "
+_CHECK_LOAD = "and check this machine's load"
 # On its own copy, on the touched one, and there once more repaired.
 _STARTS = 3
 
@@ -88,12 +86,14 @@ def rehearse_query(
     *,
     importable: Sequence[Path],
     cancelled: Callable[[], bool] = lambda: False,
+    if_slow: str = _CHECK_LOAD,
 ) -> Rehearsed:
     """Start `function(spark)` on a copied checkpoint, for one batch, with its sink replaced.
 
     `checkpoint` is changed as a real start would change it: it must be a copy. `into` is an empty
     folder on the same disk. CaptureError says what the function did wrong, UnreachableError that
     Spark did not start, or that its process had to be ended, RunCancelledError that somebody did.
+    `if_slow` is what else to do if the process had to be ended, such as an option of the command.
     """
     into.mkdir(parents=True, exist_ok=True)
     point_to_itself(checkpoint)
@@ -118,7 +118,7 @@ def rehearse_query(
         environment=program_environment(importable, with_credentials=wish.with_credentials)
         | {"TMPDIR": str(temporary)},
         cancelled=cancelled,
-        hint=_ENDLESS,
+        hint=_ENDED + if_slow,
     )
     scratch = into / ".scratch"
     outcome = scratch / "outcome.json"

@@ -118,7 +118,12 @@ def rehearse(
     for function in filter(None, (after, before)):
         _check(function)
     place = _place(checkpoint, context)
-    start = partial(rehearse_query, importable=importable_from(context), cancelled=cancelled)
+    start = partial(
+        rehearse_query,
+        importable=importable_from(context),
+        cancelled=cancelled,
+        if_slow="or raise --timeout",
+    )
     with scratch_folder(PREFIX, options.scratch) as folder:
         if (size := size_of(place)) is not None:
             check_room(size * (3 if before else 1), folder)
