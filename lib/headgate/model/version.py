@@ -23,8 +23,8 @@ class Engine(StrEnum):
     words: str
     full_name: str
 
-    def __new__(cls, name: str, words: str, full_name: str) -> Self:
-        """Make a row of the table of engines."""
+    def __new__(cls, name: str, words: str = "", full_name: str = "") -> Self:
+        """Make a row; `Engine(name)` of an engine that there is returns its row."""
         row = str.__new__(cls, name)
         row._value_, row.words, row.full_name = name, words, full_name
         return row
