@@ -21,7 +21,7 @@ from headgate.ui.landscape.map import (
 from headgate.ui.landscape.unused_resources import landscape_loose
 from headgate.ui.shared import cached_reads
 from headgate.ui.shared.choose_one import switch
-from headgate.ui.shared.cluster_watch import ClusterSnapshot
+from headgate.ui.shared.cluster_poll import ClusterSnapshot
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import LandscapeKey
 from headgate.ui.shared.no_pipelines import no_pipelines

@@ -148,7 +148,7 @@ def add_scenario(change: Change, given: argparse.Namespace) -> str:
         after="\nSTATEMENTS: Mapping[tuple[str, Engine], Declared] = {",
         before="\n}\n",
     )
-    pause = "+ reprocess/scenarios/pause reprocess/scenarios/reset"
+    pause = "+ reprocess/scenarios/pause reprocess/scenarios/application_reset"
     change.insert("tests/test_layering.py", f"+ reprocess/scenarios/{folder}", after=pause)
     return test
 
@@ -222,7 +222,7 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
         return test
     text = "value" if given.json else "text"
     read = "\n    (value,) = values" if given.json else "\n    config, release = read_logged(text)"
-    door, found = f"{PKG}/parse/kafka_streams/pieces.py", f"{name}=read_{name}({text})"
+    door, found = f"{PKG}/parse/kafka_streams/recognise.py", f"{name}=read_{name}({text})"
     change.insert(
         door,
         f"    if is_{name}({text}):\n        return Found(EvidenceKind.{name.upper()}, {found})",

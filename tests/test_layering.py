@@ -48,7 +48,7 @@ reprocess/scenarios/from_point reprocess/scenarios/rewind
 reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 + reprocess/scenarios/offline_upgrade reprocess/scenarios/repartition
 + reprocess/scenarios/repair reprocess/scenarios/skip_records reprocess/scenarios/decommission
-+ reprocess/scenarios/pause reprocess/scenarios/reset
++ reprocess/scenarios/pause reprocess/scenarios/application_reset
 + reprocess/scenarios/bounded
 + reprocess/scenarios/dead_letters reprocess/scenarios/historical_range reprocess/scenarios/ab
 reprocess/scenarios/online_upgrade
@@ -74,7 +74,7 @@ views/scene
 views/words views/charts views/exports views/reports
 usecases
 usecases/evidence
-usecases/activity usecases/restore_points usecases/outputs
+usecases/activity usecases/restore_points usecases/compare_output
 usecases/compare usecases/landscape
 usecases/check usecases/reprocess usecases/rehearsal
 usecases/runs usecases/gate

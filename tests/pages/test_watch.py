@@ -5,8 +5,8 @@ from threading import Event
 
 from headgate.errors import UnreachableError
 from headgate.model.cluster import Cluster
-from headgate.ui.shared import cluster_watch
-from headgate.ui.shared.cluster_watch import ClusterSnapshot, ClusterWatch
+from headgate.ui.shared import cluster_poll
+from headgate.ui.shared.cluster_poll import ClusterSnapshot, ClusterWatch
 
 CLUSTER = Cluster(id="c", at="2026-11-21T10:00:00+00:00", bootstrap="b")
 
@@ -16,7 +16,7 @@ def test_the_first_look_waits_a_moment():
 
 
 def test_a_cluster_that_does_not_answer_holds_nobody_up(monkeypatch):
-    monkeypatch.setattr(cluster_watch, "PATIENCE", 0.1)
+    monkeypatch.setattr(cluster_poll, "PATIENCE", 0.1)
     answers = Event()
 
     def read():

@@ -10,16 +10,16 @@ import pytest
 
 import headgate
 from headgate.errors import StepError
-from headgate.gateway.adapters import driver_requests
+from headgate.gateway.adapters import driver_messages
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.parse.spark.watch.requests import FOLDER, ControlRequest
+from headgate.parse.spark.watch.driver_messages import FOLDER, ControlRequest
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.spark_driver import stop_requests
+from headgate.spark_driver import driver_messages as messages_in_driver
 
 pytestmark = pytest.mark.spark
 TOKEN = "tok-of-the-tests"
@@ -159,7 +159,7 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
 
 
 def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeypatch):
-    monkeypatch.setattr(driver_requests, "HEAR_SECONDS", 2.0)
+    monkeypatch.setattr(driver_messages, "HEAR_SECONDS", 2.0)
     with headgate.watch(spark, tmp_path / "watch"):
         applier = effects_of(tmp_path, str(tmp_path / "watch"))
         until(lambda: applier.processes.driver_status("q").status is Status.RUNS)
@@ -172,7 +172,7 @@ def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeyp
 @pytest.mark.long
 def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker, topic, monkeypatch):
     # It looks for the end of its topic only when the first request stands there.
-    monkeypatch.setattr(stop_requests, "LOOK_SECONDS", 3.0)
+    monkeypatch.setattr(messages_in_driver, "LOOK_SECONDS", 3.0)
     kafka = f"kafka:{topic('watch', partitions=2)}"
     with headgate.watch(spark, kafka, bootstrap_servers=broker, control=True):
         applier = effects_of(tmp_path, kafka, bootstrap=broker)

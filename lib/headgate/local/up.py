@@ -27,7 +27,7 @@ from headgate.gateway.process.supervise import Supervisor
 from headgate.local.demo.pipelines import PIPELINES, feed, registry, starter
 from headgate.local.demo.topics import DEFAULT_KAFKA, KAFKA, create_topics
 from headgate.local.stack.home import only_one
-from headgate.local.stack.switchboard import Line, Switchboard, forget
+from headgate.local.stack.process_control import Line, ProcessControl, forget
 from headgate.text.private_files import open_private, private_folder
 
 CONFIG = "HEADGATE_CONFIG"
@@ -120,7 +120,7 @@ def _run_demo(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
     env, config = {KAFKA: kafka}, home / "headgate.toml"
     _write(config, registry(home, kafka))
     lines = {p.name: Line(starter(p, home, kafka), p.ready(home)) for p in PIPELINES}
-    board = Switchboard(home, supervisor, lines)
+    board = ProcessControl(home, supervisor, lines)
     board.open()
     try:
         say(f"Starting {', '.join(lines)}, the demo producer, the worker and the console.")

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
 
 
 class State(StrEnum):

@@ -14,11 +14,11 @@ from typing import Any
 
 from headgate.spark_driver.bounded_queue import Bounded
 from headgate.spark_driver.destinations import Destination
+from headgate.spark_driver.driver_messages import Control
+from headgate.spark_driver.message_inbox import FolderInbox, Inbox, TopicInbox
 from headgate.spark_driver.records import Kind, Record
-from headgate.spark_driver.request_inbox import FolderInbox, Inbox, TopicInbox
 from headgate.spark_driver.sender import Sender
 from headgate.spark_driver.session import Session, open_session
-from headgate.spark_driver.stop_requests import Control
 from headgate.text.secrets import mask_text
 
 LOG = logging.getLogger("headgate.watch")

@@ -23,7 +23,7 @@ from headgate.store import Store
 from headgate.store.rows import Event, RunRow, RunState
 from headgate.store.step_records import step_records
 from headgate.text.secrets import mask_text
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 from headgate.usecases.reprocess.reset_registry import registry_of

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from headgate.reprocess.ports.verdict import Judged, said_findings
+from headgate.reprocess.ports.evidence import Judged, said_findings
 
 FAILS = Judged(rule="AGG001", outcome="refuses", why="The key changed.", closes=True)
 

@@ -12,7 +12,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.from_cluster import with_application_id
-from headgate.reprocess.ports.verdict import RunningVersion, Trace
+from headgate.reprocess.ports.evidence import RunningVersion, Trace
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.compare.judge_running import judge_running
 from headgate.usecases.context import Context

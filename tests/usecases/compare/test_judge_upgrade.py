@@ -11,7 +11,7 @@ from headgate.errors import EvidenceError, RefusedError
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.evidence.version_file import fingerprint
-from headgate.reprocess.ports.verdict import FAIL_ON
+from headgate.reprocess.ports.evidence import FAIL_ON
 from headgate.store import open_store
 from headgate.store.rows import Origin
 from headgate.usecases.compare.compare_versions import read_side

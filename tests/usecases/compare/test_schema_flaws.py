@@ -7,7 +7,7 @@ import pytest
 from headgate.errors import SchemaError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.registered_pipelines import DeclaredTopic, Registry
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
 
 

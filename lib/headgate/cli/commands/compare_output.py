@@ -46,7 +46,7 @@ def command(
 
     Exits 1 if the outputs differ, 2 if they can't be compared, 4 if a server didn't respond.
     """
-    from headgate.usecases.outputs.compare_outputs import compare_outputs, compare_request
+    from headgate.usecases.compare_output.compare_outputs import compare_outputs, compare_request
 
     wish = compare_request(
         a, b, keys.split(","), tolerance=tolerance, ignore=ignore.split(","), newest=newest

@@ -11,7 +11,7 @@ from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.checkpoint.remote_view import seen
 from headgate.gateway.files.addresses import is_remote
 from headgate.model.registered_pipelines import Pipeline, Registry
-from headgate.reprocess.ports.source_offsets import Beginning
+from headgate.reprocess.checkpoint.source_offsets import Beginning
 
 
 class RemoteCheckpointAdapter:

@@ -28,8 +28,8 @@ from headgate.gateway.checkpoint.rewind_facts import file_sizes, read_rewind
 from headgate.gateway.files.addresses import is_remote
 from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind, SnapshotSize
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
+from headgate.reprocess.checkpoint.source_offsets import Beginning, QueryPosition
 from headgate.reprocess.ports.checkpoints import Checkpoint, Proof
-from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
 _REMOTE = "the checkpoint is on a remote file system, which can't rename folders atomically"
 _DRAFT = re.compile(r"\..+\.(new|repartitioned|export)-[^/]+")

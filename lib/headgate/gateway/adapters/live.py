@@ -7,6 +7,7 @@ from pathlib import Path
 from headgate.gateway.adapters.checkpoint_location import RemoteCheckpointAdapter
 from headgate.gateway.adapters.checkpoints import CheckpointAdapter
 from headgate.gateway.adapters.dead_letters import DeadLetterAdapter
+from headgate.gateway.adapters.evidence import EvidenceAdapter
 from headgate.gateway.adapters.folders import FolderAdapter
 from headgate.gateway.adapters.kafka import KafkaAdapter
 from headgate.gateway.adapters.processes import ProcessAdapter
@@ -18,7 +19,6 @@ from headgate.gateway.adapters.sinks import SinkAdapter
 from headgate.gateway.adapters.spark_jobs import SparkJobAdapter
 from headgate.gateway.adapters.state import StateAdapter
 from headgate.gateway.adapters.tables import TableAdapter
-from headgate.gateway.adapters.verdicts import EvidenceAdapter
 from headgate.model.registered_pipelines import Registry
 from headgate.text.private_files import private_folder
 

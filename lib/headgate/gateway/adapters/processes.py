@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway.adapters.driver_requests import DriverRequests
+from headgate.gateway.adapters.driver_messages import DriverRequests
 from headgate.gateway.adapters.driver_status import DriverStatusReader
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.process.shell_commands import Ended, end_marked, marked, run_command

@@ -23,7 +23,7 @@ from headgate.parse.spark.checkpoint.offset_log import (
     versioned,
 )
 from headgate.parse.spark.checkpoint.source_log import READ_BEFORE
-from headgate.reprocess.ports.source_offsets import (
+from headgate.reprocess.checkpoint.source_offsets import (
     Beginning,
     QueryPosition,
     SourceKind,

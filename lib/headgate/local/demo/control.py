@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from headgate.local.demo.pipelines import PIPELINES
-from headgate.local.stack.switchboard import Answer, ask
+from headgate.local.stack.process_control import Answer, ask
 
 _NOT_RUNNING = 3
 _FUNCTION = re.compile(r"[\w.]+:\w+")

@@ -9,8 +9,8 @@ from headgate.model.kafka_streams import InternalTopic
 from headgate.model.version import Evidence, Version
 from headgate.parse.evidence.recognise import Piece
 from headgate.parse.kafka_streams.config import Config
-from headgate.parse.kafka_streams.described import Description
-from headgate.parse.kafka_streams.pieces import Found
+from headgate.parse.kafka_streams.description import Description
+from headgate.parse.kafka_streams.recognise import Found
 from headgate.parse.kafka_streams.version import StreamsPieces, build_version
 from headgate.text.numbers import plural
 

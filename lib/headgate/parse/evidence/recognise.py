@@ -23,7 +23,7 @@ from headgate.text.numbers import plural
 from headgate.text.secrets import mask, mask_json, mask_text
 
 if TYPE_CHECKING:
-    from headgate.parse.kafka_streams.pieces import Found
+    from headgate.parse.kafka_streams.recognise import Found
 from collections.abc import Iterator, Sequence
 
 VERSION_FILE = "headgate-version"
@@ -91,14 +91,14 @@ def _explain(text: str, path: str) -> Piece | None:
 
 def _streams_text(text: str, path: str) -> Piece | None:
     # Imported here: a Spark query's evidence need not wait for it.
-    from headgate.parse.kafka_streams.pieces import from_text
+    from headgate.parse.kafka_streams.recognise import from_text
 
     # Before it is read: a reader cuts texts, and what is left of a key would tell nothing.
     return _streams(from_text(mask_text(text)), path)
 
 
 def _streams_json(values: list[Any], path: str) -> Piece | None:
-    from headgate.parse.kafka_streams.pieces import from_json
+    from headgate.parse.kafka_streams.recognise import from_json
 
     return _streams(from_json(mask_json(values)), path)
 

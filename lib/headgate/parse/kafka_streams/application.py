@@ -15,7 +15,7 @@ from headgate.model.kafka_streams import (
     StreamsStore,
 )
 from headgate.parse.kafka_streams.config import Config
-from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.description import DescribedNode, Description, Key
 from headgate.parse.kafka_streams.generated_names import number_of
 from headgate.parse.kafka_streams.internal_topics import Joint
 from headgate.parse.kafka_streams.topic_lists import by_topic

@@ -16,7 +16,7 @@ from typing import Any
 from headgate.parse.kafka_streams.describe_edges import Arrow, linked
 from headgate.parse.kafka_streams.describe_lines import Line, lines
 from headgate.parse.kafka_streams.describe_nodes import KINDS, NodeText, read_node, split_arrows
-from headgate.parse.kafka_streams.described import DescribedNode, Description, Key, newest
+from headgate.parse.kafka_streams.description import DescribedNode, Description, Key, newest
 from headgate.parse.kafka_streams.endings import begins_heading, lacks_arrows, unread_repartitions
 from headgate.text.numbers import plural
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headgate.parse.kafka_streams.described import DescribedNode, Key
+from headgate.parse.kafka_streams.description import DescribedNode, Key
 from headgate.text.numbers import plural
 
 _NOTHING = ("", "none")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from headgate.parse.kafka_streams.describe_edges import Arrow
-from headgate.parse.kafka_streams.described import DescribedNode
+from headgate.parse.kafka_streams.description import DescribedNode
 
 _ARROWS = {"source": {"-->"}, "processor": {"-->", "<--"}, "sink": {"<--"}}
 """The arrows that Kafka Streams prints for each kind of node, also for a node without neighbours.

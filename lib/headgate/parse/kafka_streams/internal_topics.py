@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from headgate.model.kafka_streams import InternalKind, internal_kind
-from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.description import DescribedNode, Description, Key
 from headgate.parse.kafka_streams.generated_names import generated
 
 

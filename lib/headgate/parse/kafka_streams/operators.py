@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.description import DescribedNode, Description, Key
 from headgate.parse.kafka_streams.generated_names import generated, operator_of, operator_of_store
 from headgate.parse.kafka_streams.internal_topics import Joint
 

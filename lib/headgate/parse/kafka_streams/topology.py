@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.topology import Edge, Node, NodeKind, Topology
-from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.description import DescribedNode, Description, Key
 from headgate.parse.kafka_streams.generated_names import generated, number_of
 from headgate.parse.kafka_streams.internal_topics import Joint, joints
 from headgate.parse.kafka_streams.node_ids import Part, node_ids, store_id

@@ -11,7 +11,7 @@ from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Evidence, Sink, Source, Version
 from headgate.parse.kafka_streams.application import application
 from headgate.parse.kafka_streams.config import Config
-from headgate.parse.kafka_streams.described import Description
+from headgate.parse.kafka_streams.description import Description
 from headgate.parse.kafka_streams.operators import UNREAD
 from headgate.parse.kafka_streams.topology import draw
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from headgate.reprocess.ports.source_offsets import Beginning
+from headgate.reprocess.checkpoint.source_offsets import Beginning
 
 
 class RemoteCheckpointInspector(Protocol):

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind, SnapshotSize, Turn
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
-from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
+from headgate.reprocess.checkpoint.source_offsets import Beginning, QueryPosition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from headgate.reprocess.ports.checkpoint_location import (
 )
 from headgate.reprocess.ports.checkpoints import CheckpointApplier, CheckpointInspector
 from headgate.reprocess.ports.dead_letters import DeadLetterApplier, DeadLetterInspector
+from headgate.reprocess.ports.evidence import EvidenceInspector
 from headgate.reprocess.ports.folders import FolderApplier
 from headgate.reprocess.ports.kafka import KafkaApplier, KafkaInspector
 from headgate.reprocess.ports.processes import ProcessApplier, ProcessInspector
@@ -20,7 +21,6 @@ from headgate.reprocess.ports.sinks import SinkApplier, SinkInspector
 from headgate.reprocess.ports.spark_jobs import SparkJobApplier, SparkJobInspector
 from headgate.reprocess.ports.state import StateApplier, StateInspector
 from headgate.reprocess.ports.tables import TableApplier, TableInspector
-from headgate.reprocess.ports.verdict import EvidenceInspector
 
 
 class Inspector(Protocol):

@@ -10,7 +10,6 @@ from typing import Any
 
 from headgate.errors import EvidenceError, NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
-from headgate.reprocess.answers import read_answers
 from headgate.reprocess.plan import RESET, Plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import (
@@ -26,6 +25,7 @@ from headgate.reprocess.scenario import (
     no_schedule,
     no_version,
 )
+from headgate.reprocess.scenario_inputs import read_answers
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.chain_offer import OFFERS, with_chain_offer
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
@@ -154,7 +154,7 @@ def _with_name(said: str, pipeline: str) -> str:
 
 def _scenario(name: str) -> Scenario:
     # Kafka's options have a command of their own: nobody is asked for them one by one.
-    found = _declared(RESET) if name == RESET else SCENARIOS.get(name)
+    found = _declared("application-reset") if name == RESET else SCENARIOS.get(name)
     if found is None:
         raise ScenarioError(f"{name} isn't a scenario. Scenarios: {', '.join(SCENARIOS)}")
     return found

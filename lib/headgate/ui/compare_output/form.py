@@ -9,8 +9,8 @@ from headgate.gateway.spark.compare_outputs import CompareRequest
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import OutputKey
 from headgate.ui.shared.server_paths import comparable
+from headgate.usecases.compare_output.compare_outputs import compare_request
 from headgate.usecases.context import Context
-from headgate.usecases.outputs.compare_outputs import compare_request
 
 _ADDRESS = "A path, kafka:TOPIC, kafka:TOPIC@FROM..TO or jdbc:NAME.TABLE"
 _FORMS = (

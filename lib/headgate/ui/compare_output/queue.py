@@ -14,8 +14,8 @@ import streamlit as st
 from headgate.errors import RunCancelledError
 from headgate.gateway.spark.compare_outputs import CompareRequest
 from headgate.model.output_comparison import OutputComparison
+from headgate.usecases.compare_output.compare_outputs import compare_outputs
 from headgate.usecases.context import Context
-from headgate.usecases.outputs.compare_outputs import compare_outputs
 
 _WAITING = "Waiting in the queue (one comparison at a time)"
 

@@ -17,7 +17,7 @@ from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import collapsed, selected
 from headgate.ui.shared.canvas import Beside, canvas_and_panel, closed_boxes, focus_toggle, search
 from headgate.ui.shared.choose_one import switch
-from headgate.ui.shared.cluster_watch import ClusterSnapshot
+from headgate.ui.shared.cluster_poll import ClusterSnapshot
 from headgate.ui.shared.export_menu import export_menu, theme
 from headgate.ui.shared.graph.component import room
 from headgate.ui.shared.keys import LandscapeKey

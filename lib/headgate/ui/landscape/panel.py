@@ -19,7 +19,7 @@ from headgate.text.numbers import ago, count, duration, exact, plural, up_to
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.choose_one import choose, switch
-from headgate.ui.shared.cluster_watch import ClusterSnapshot
+from headgate.ui.shared.cluster_poll import ClusterSnapshot
 from headgate.ui.shared.details_panel import detail_rows, neighbours, plain
 from headgate.ui.shared.keys import LandscapeKey
 from headgate.ui.shared.markup import Code, Rows

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from headgate.model.version import Engine
-from headgate.reprocess.answers import missing
 from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
+from headgate.reprocess.scenario_inputs import missing
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.ui.reprocess.option_words import example, page_help
 from headgate.ui.shared import markup

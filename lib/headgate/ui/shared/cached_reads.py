@@ -19,7 +19,7 @@ from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import Facts
 from headgate.rules.core.report import Report
 from headgate.store.rows import VersionRow
-from headgate.ui.shared.cluster_watch import FRESH, PATIENCE, ClusterSnapshot, ClusterWatch, Latest
+from headgate.ui.shared.cluster_poll import FRESH, PATIENCE, ClusterSnapshot, ClusterWatch, Latest
 from headgate.ui.shared.given_evidence import Given
 from headgate.ui.shared.read_in_background import LONGEST, read_apart
 from headgate.ui.shared.schema_panel import FRESH_SCHEMA

@@ -16,7 +16,7 @@ from headgate.parse.evidence.recognise import Piece
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.from_cluster import with_application_id
 from headgate.parse.spark.event_log.version import LoggedQuery, LoggedRun, alone, queries
-from headgate.reprocess.ports.verdict import RunningVersion, Trace
+from headgate.reprocess.ports.evidence import RunningVersion, Trace
 from headgate.rules.compare.running_version import VersionMatch, match_versions
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.context import Context

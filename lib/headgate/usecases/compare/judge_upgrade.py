@@ -13,7 +13,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.from_cluster import with_application_id
-from headgate.reprocess.ports.verdict import Judged, UpgradeVerdict
+from headgate.reprocess.ports.evidence import Judged, UpgradeVerdict
 from headgate.rules.compare.rollback import expected_rollback
 from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.store import open_store

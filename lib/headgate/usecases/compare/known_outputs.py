@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.errors import HeadgateError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.reprocess.ports.verdict import Output, Trace
+from headgate.reprocess.ports.evidence import Output, Trace
 from headgate.usecases.compare.judge_running import seen_runs
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_registered import read_registered

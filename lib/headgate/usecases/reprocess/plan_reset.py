@@ -12,11 +12,11 @@ from headgate.errors import HeadgateError, ScenarioError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.impact import with_kept
 from headgate.reprocess.plan import RESET, Plan
+from headgate.reprocess.scenarios.application_reset import scenario as reset
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.reprocess.scenarios.reset import scenario as reset
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology_options
 from headgate.store.sqlite_reader import SqliteReader, open_soonest
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.plan_scenario import with_rows
 from headgate.usecases.reprocess.rebuild_plan import described, fresh_plan

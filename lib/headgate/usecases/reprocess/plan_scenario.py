@@ -15,7 +15,7 @@ from headgate.reprocess.scenario import Scenario
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps.offsets.target import read_rows
 from headgate.store.sqlite_reader import open_soonest
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context, needs_file
 from headgate.usecases.reprocess.copy_time import with_copy_time
 from headgate.usecases.reprocess.rebuild_plan import fresh_plan

@@ -9,7 +9,7 @@ from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.plan import load_plan
 from headgate.store import Store, open_store
 from headgate.store.rows import RequestRow
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 from headgate.usecases.runs.apply_plan import estimated, new_run

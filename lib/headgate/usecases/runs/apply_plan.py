@@ -10,7 +10,7 @@ from headgate.reprocess.plan import UNDO, Plan, dump_plan
 from headgate.store.rows import NewRun
 from headgate.store.sqlite_reader import open_soonest
 from headgate.usecases.activity.list_paused import resumes
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 from headgate.usecases.reprocess.reset_registry import registry_of

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from headgate.errors import HeadgateError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.steps.offsets.partition_offsets import committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets, RestoreOffsets
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline

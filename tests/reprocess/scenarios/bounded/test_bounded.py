@@ -11,9 +11,9 @@ from headgate.model.kafka_streams import StreamsApplication, StreamsSource
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
 from headgate.model.version import Engine, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import DriverStatus, Status
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.scenarios.shared import processing_mode
 from headgate.reprocess.steps import load_step

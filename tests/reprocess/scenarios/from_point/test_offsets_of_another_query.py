@@ -10,7 +10,7 @@ from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.from_point import scenario
 

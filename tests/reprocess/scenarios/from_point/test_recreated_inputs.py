@@ -10,8 +10,8 @@ from paper_offsets import NOON, NOON_MS, PaperInspector, of_orders
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import LoggedBatch, RestorePoint, SnapshotSize
 from headgate.model.version import Engine, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenarios.build import build_plan
 
 

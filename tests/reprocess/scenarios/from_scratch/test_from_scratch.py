@@ -13,13 +13,13 @@ from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
 from headgate.model.version import Engine, Sink, Source, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.deleted_records import deleted_records
 from headgate.reprocess.impact import UNKNOWN_INPUT
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps import all_steps, load_step
 

@@ -23,7 +23,7 @@ from headgate.model.version import (
 )
 from headgate.parse.spark.checkpoint.source_log import cut_entries
 from headgate.reprocess.plan import dump_plan, load_plan
-from headgate.reprocess.ports.verdict import Output
+from headgate.reprocess.ports.evidence import Output
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.process import verify_output
 

@@ -17,7 +17,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan, drift
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
 from headgate.worker.run_journal import RunJournal
 from sampled import crash_points

@@ -12,11 +12,11 @@ from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
 from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Engine, Sink, Source, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.evidence import Judged, UpgradeVerdict
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import DriverStatus, Status
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
-from headgate.reprocess.ports.verdict import Judged, UpgradeVerdict
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import load_step
 

@@ -11,9 +11,9 @@ from console_seed import write_checkpoint
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.topology import Topology
 from headgate.model.version import Engine, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.conditions import Facts, State
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenario import Answer
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.store import open_store

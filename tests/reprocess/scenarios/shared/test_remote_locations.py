@@ -17,7 +17,7 @@ from headgate.model.version import Engine
 from headgate.parse.spark.checkpoint.source_log import READ_BEFORE
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.usecases.compare.connect_verdicts import with_judge
+from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context, open_context
 from remote_lab import START, rewind_of, scratch_of
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from headgate.model.version import Engine, Source, Version
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenarios.shared.source_mapping import (
     deleted_risks,
     deleted_topics,

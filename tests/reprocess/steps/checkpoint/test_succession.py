@@ -8,7 +8,7 @@ import pytest
 
 from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
-from headgate.reprocess.ports.source_offsets import (
+from headgate.reprocess.checkpoint.source_offsets import (
     Beginning,
     QueryPosition,
     SourceKind,

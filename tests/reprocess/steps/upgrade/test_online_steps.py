@@ -13,9 +13,9 @@ from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine
 from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.evidence import Judged, UpgradeVerdict
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult
-from headgate.reprocess.ports.verdict import Judged, UpgradeVerdict
 from headgate.reprocess.steps.upgrade.check_production import CheckProduction
 from headgate.reprocess.steps.upgrade.compare_outputs import CompareOutputs
 from headgate.reprocess.steps.upgrade.run_beside import RunBeside

@@ -11,7 +11,7 @@ from headgate.parse.spark.explain.rows import refusal
 from headgate.parse.spark.explain.sections import Section, split_sections
 from headgate.parse.spark.explain.tree import read_section
 from headgate.parse.spark.operators.canonical import Shape, shape
-from headgate.parse.spark.operators.lower import lower
+from headgate.parse.spark.operators.lower_to_relations import lower
 from headgate.parse.spark.operators.relation import Query, same_session
 from headgate.parse.spark.operators.resolve_columns import resolve
 from headgate.parse.spark.operators.streaming import (
@@ -21,7 +21,7 @@ from headgate.parse.spark.operators.streaming import (
     streaming_attributes,
 )
 from headgate.parse.spark.operators.unions import flatten, push_projections
-from headgate.parse.spark.operators.without_gc import uncollected
+from headgate.parse.spark.operators.without_garbage_collection import uncollected
 
 _KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical", "executed")
 

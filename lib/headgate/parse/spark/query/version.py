@@ -28,7 +28,7 @@ from headgate.parse.spark.explain.query_identity import checkpoint_of
 from headgate.parse.spark.operators.canonical import Shape
 from headgate.parse.spark.operators.plan_forms import shapes
 from headgate.parse.spark.operators.user_functions import user_functions
-from headgate.parse.spark.operators.without_gc import uncollected
+from headgate.parse.spark.operators.without_garbage_collection import uncollected
 from headgate.parse.spark.query.merge_forms import Merged, merge
 from headgate.parse.spark.query.newest_offsets import is_later, progress_of
 from headgate.parse.spark.query.output_columns import Output, sink_output

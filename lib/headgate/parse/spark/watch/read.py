@@ -12,8 +12,8 @@ from headgate.parse.spark.event_log.events import Reported, decode
 from headgate.parse.spark.event_log.gather import Application, Keep
 from headgate.parse.spark.event_log.read import MOST_REPORTS, EventLog
 from headgate.parse.spark.event_log.runs import RunLog
+from headgate.parse.spark.watch.driver_messages import EVENT as REQUEST
 from headgate.parse.spark.watch.lines import WatchLine, decode_line
-from headgate.parse.spark.watch.requests import EVENT as REQUEST
 from headgate.text.numbers import plural
 from headgate.text.secrets import mask, mask_text
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from headgate.errors import RefusedError
 from headgate.model.cluster import Topic
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.conditions import no_entry_point
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.bounded.options import (
     deleted_unread,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import Option, PlanRequest
 from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
 from headgate.reprocess.steps.offsets.target import Target, TargetKind

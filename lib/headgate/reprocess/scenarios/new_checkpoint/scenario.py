@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from headgate.model.version import Engine
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
 from headgate.reprocess.scenarios.shared.source_mapping import (

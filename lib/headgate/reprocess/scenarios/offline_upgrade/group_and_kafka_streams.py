@@ -9,7 +9,7 @@ from headgate.model.cluster import Group, GroupType
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.verdict import UpgradeVerdict
+from headgate.reprocess.ports.evidence import UpgradeVerdict
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.offline_upgrade.spark import (
     compare_step,

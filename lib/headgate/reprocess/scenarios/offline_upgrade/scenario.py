@@ -7,7 +7,7 @@ import dataclasses
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import CHECKPOINT, PASSES_LOCATION, Condition, commands
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.verdict import FAIL_ON, read_fail_on
+from headgate.reprocess.ports.evidence import FAIL_ON, read_fail_on
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.offline_upgrade import group_and_kafka_streams as upgrade_group
 from headgate.reprocess.scenarios.offline_upgrade import spark as upgrade_spark

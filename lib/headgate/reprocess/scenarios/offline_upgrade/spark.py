@@ -9,7 +9,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.verdict import FAIL_ON, UpgradeVerdict, read_fail_on
+from headgate.reprocess.ports.evidence import FAIL_ON, UpgradeVerdict, read_fail_on
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import Step

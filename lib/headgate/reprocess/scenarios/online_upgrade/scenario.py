@@ -15,7 +15,7 @@ from headgate.reprocess.conditions import (
     unknown,
 )
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.verdict import FAIL_ON, read_fail_on
+from headgate.reprocess.ports.evidence import FAIL_ON, read_fail_on
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.online_upgrade import groups, spark
 from headgate.reprocess.scenarios.shared.compared_results import IGNORE, KEYS, TOLERANCE

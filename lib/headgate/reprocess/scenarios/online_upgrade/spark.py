@@ -9,10 +9,10 @@ from typing import Any
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Effects
 from headgate.model.version import Sink
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
-from headgate.reprocess.ports.verdict import UpgradeVerdict, read_fail_on
+from headgate.reprocess.ports.evidence import UpgradeVerdict, read_fail_on
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.offline_upgrade.spark import (
     compare_step,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from headgate.model.version import OperatorKind, StatefulOperator, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.conditions import Answered, Condition, Facts, met, missing, unknown
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.start_from_offsets import found_query

@@ -10,8 +10,8 @@ from typing import Any
 from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.version import OperatorKind, StatefulOperator, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenarios.shared.state_losses import Holder, Loss, Mode, losses_of
 from headgate.text.times import from_milliseconds, iso
 

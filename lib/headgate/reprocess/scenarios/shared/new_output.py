@@ -8,7 +8,7 @@ from headgate.errors import HeadgateError
 from headgate.model.sinks import BatchIds, is_one_place, is_within
 from headgate.model.version import Engine
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.verdict import Output
+from headgate.reprocess.ports.evidence import Output
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.steps.process.verify_output import VerifyOutput
 

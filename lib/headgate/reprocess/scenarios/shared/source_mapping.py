@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Source, Version
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.steps.checkpoint.source_succession import Take
 from headgate.text.java_patterns import java_pattern
 

@@ -10,10 +10,10 @@ from headgate.model.cluster import Topic
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
 from headgate.reprocess import remote_checkpoint
+from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common, new_output
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headgate.errors import EvidenceError
+from headgate.reprocess.checkpoint.source_offsets import SourceKind
 from headgate.reprocess.impact import UNKNOWN_INPUT
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.ports.source_offsets import SourceKind
 from headgate.text.numbers import plural
 
 

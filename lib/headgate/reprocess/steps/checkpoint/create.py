@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.reprocess.checkpoint.source_offsets import Beginning, read_beginning
 from headgate.reprocess.ports.inspector import Applier, Inspector
-from headgate.reprocess.ports.source_offsets import Beginning, read_beginning
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped

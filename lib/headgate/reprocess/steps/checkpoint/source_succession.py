@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.cluster import Topic
-from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.ports.source_offsets import (
+from headgate.reprocess.checkpoint.source_offsets import (
     Beginning,
     QueryPosition,
     SourceKind,
     SourcePosition,
 )
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps.offsets.target import (
     OF_QUERY,
     Found,

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from headgate.errors import HeadgateError, StepError
 from headgate.model.sinks import is_one_place
+from headgate.reprocess.ports.evidence import Output
 from headgate.reprocess.ports.inspector import Applier
-from headgate.reprocess.ports.verdict import Output
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError
+from headgate.reprocess.ports.evidence import new_codes, said_findings
 from headgate.reprocess.ports.inspector import Applier, Inspector
-from headgate.reprocess.ports.verdict import new_codes, said_findings
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, check_topics
 from headgate.reprocess.steps.checkpoint.swap import check_query

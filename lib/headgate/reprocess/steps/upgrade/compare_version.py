@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import StepError
+from headgate.reprocess.ports.evidence import RunningVersion, Trace
 from headgate.reprocess.ports.inspector import Applier
-from headgate.reprocess.ports.verdict import RunningVersion, Trace
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError
+from headgate.reprocess.ports.evidence import new_codes, said_findings
 from headgate.reprocess.ports.inspector import Applier, Inspector
-from headgate.reprocess.ports.verdict import new_codes, said_findings
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped

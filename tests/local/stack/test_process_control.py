@@ -11,7 +11,7 @@ from headgate.errors import SetupError
 from headgate.gateway.process.child_process import Program
 from headgate.gateway.process.supervise import Supervisor
 from headgate.local.stack.home import is_held, only_one
-from headgate.local.stack.switchboard import Line, Switchboard, ask
+from headgate.local.stack.process_control import Line, ProcessControl, ask
 
 
 def line(home, script: str) -> Line:
@@ -25,12 +25,12 @@ def line(home, script: str) -> Line:
 
 @contextmanager
 def stack(home, script: str):
-    """Run a switchboard as `up` does: one thread starts programs, and ends them in the end."""
+    """Run process control as `up` does: one thread starts programs, and ends them in the end."""
     ended, opened = threading.Event(), threading.Event()
 
     def turn():
         with only_one(home), Supervisor() as supervisor:
-            board = Switchboard(home, supervisor, {"p": line(home, script)})
+            board = ProcessControl(home, supervisor, {"p": line(home, script)})
             board.open()
             opened.set()
             while not ended.is_set():

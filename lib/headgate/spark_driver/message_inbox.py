@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from headgate.parse.spark.watch.requests import FOLDER, LARGEST, ControlRequest, read_request
+from headgate.parse.spark.watch.driver_messages import FOLDER, LARGEST, ControlRequest, read_request
 
 _MOST = 200
 _SECONDS = 5.0

@@ -40,7 +40,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A pipeline as the switchboard knows it: its program, and the file that says it works."""
+    """A pipeline as process control knows it: its program, and the file that says it works."""
 
     program: Callable[[str | None], Program]
     ready: Path
@@ -77,7 +77,7 @@ def forget(home: Path) -> None:
     (home / _FILE).unlink(missing_ok=True)
 
 
-class Switchboard:
+class ProcessControl:
     """Answers `ask`. Only `turn` starts programs: they die with the thread that started them."""
 
     def __init__(self, home: Path, supervisor: Supervisor, lines: Mapping[str, Line]) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.version import Version
-from headgate.reprocess.ports.verdict import Output, RunningVersion, Trace, UpgradeVerdict
+from headgate.reprocess.ports.evidence import Output, RunningVersion, Trace, UpgradeVerdict
 from headgate.usecases.context import Context
 
 AnyInspector = TypeVar("AnyInspector", bound=LiveInspector)

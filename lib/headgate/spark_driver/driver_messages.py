@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable
 
-from headgate.parse.spark.watch.requests import ControlRequest
+from headgate.parse.spark.watch.driver_messages import ControlRequest
+from headgate.spark_driver.message_inbox import Inbox
 from headgate.spark_driver.records import Kind, Record, now
-from headgate.spark_driver.request_inbox import Inbox
 from headgate.spark_driver.session import Active, Session
 
 LOOK_SECONDS = 0.5

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import StepError
-from headgate.gateway.adapters.driver_requests import DriverRequests
+from headgate.gateway.adapters.driver_messages import DriverRequests
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Pipeline, Registry

@@ -17,7 +17,7 @@ from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.http.secret_values import named_value
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Pipeline
-from headgate.parse.spark.watch.requests import FOLDER, STOP, ControlRequest
+from headgate.parse.spark.watch.driver_messages import FOLDER, STOP, ControlRequest
 from headgate.reprocess.ports.processes import Status
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class DriverRequests:
 
     def _to_topic(self, topic: str, request: ControlRequest) -> None:
         # Kafka's client is not imported for a folder.
-        from headgate.gateway.spark.watch_requests import send
+        from headgate.gateway.spark.driver_messages import send
 
         send(self._context.registry, topic, request)
 

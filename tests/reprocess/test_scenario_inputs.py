@@ -6,9 +6,9 @@ import pytest
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.reprocess.answers import read_answers
 from headgate.reprocess.plan import as_arguments
 from headgate.reprocess.scenario import SUPPORTED, Kind, Option, Scenario
+from headgate.reprocess.scenario_inputs import read_answers
 
 SPARK, GROUP = Engine.SPARK, Engine.CONSUMER_GROUP
 REWIND = Scenario(

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException, Producer
 from headgate.errors import StepError
 from headgate.gateway.kafka.errors import kafka_error
 from headgate.model.registered_pipelines import Registry
-from headgate.parse.spark.watch.requests import ControlRequest
+from headgate.parse.spark.watch.driver_messages import ControlRequest
 
 _SECONDS = 15.0
 

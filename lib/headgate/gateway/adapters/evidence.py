@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from headgate.errors import RefusedError
 from headgate.model.version import Version
-from headgate.reprocess.ports.verdict import Output, RunningVersion, Trace, UpgradeVerdict
+from headgate.reprocess.ports.evidence import Output, RunningVersion, Trace, UpgradeVerdict
 
 Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], UpgradeVerdict]
 Read: TypeAlias = Callable[[str], Version | None]

@@ -17,7 +17,7 @@ from headgate.parse.kafka_streams.config import (
     read_release,
 )
 from headgate.parse.kafka_streams.describe import looks_described, read_description
-from headgate.parse.kafka_streams.described import Description
+from headgate.parse.kafka_streams.description import Description
 from headgate.parse.kafka_streams.topic_lists import (
     is_input_topics,
     is_internal_topics,
