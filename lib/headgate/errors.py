@@ -1,29 +1,29 @@
 """Every error this package raises on purpose.
 
 HeadgateError                        exit 2 on the command line unless said otherwise
-├── ParseError                       the input text is not what the parser reads
+├── ParseError                       the input text has another format than the parser reads
 │   └── SelectorError                a landscape selector: at which position, what was expected
 ├── EvidenceError                    a path or a name that isn't readable evidence
-│   └── QueryChoiceError             it holds several queries, or none that was asked for
+│   └── QueryChoiceError             it has several queries, or not the requested one
 ├── RegistryError                    headgate.toml is wrong
-├── ConfigError                      a setting is none that its client takes
-├── SetupError                       something that the set-up brings is missing here
+├── ConfigError                      a client doesn't accept a setting
+├── SetupError                       something that the setup installs is missing
 ├── CaptureError                     a module:function did not yield a streaming query
 │   ├── JarError                     a jar can't be read, or lacks the named class or method
 │   └── BuildError                   the function failed, or did not return, in a twin run
 │       └── LimitError               it needed more memory or disk space than a twin run may use
 ├── PlanFileError                    a plan's file is damaged or was changed by hand
-├── ScenarioError                    no scenario has that name, or it does not take that option
+├── ScenarioError                    no scenario has that name, or it doesn't have the option
 ├── RenameError                      --rename is not KIND:OLD=NEW, or names nothing that is there
 ├── SchemaError                      a topic's schema cannot be read, or there is none
 ├── OutputError                      an output can't be read, or not be compared by these columns
 ├── NotFoundError                    no pipeline, version, plan or run has that name
-├── RefusedError                     a safety check said no; nothing was changed     exit 3
-│   └── StalePlanError               the world moved after the plan was built
+├── RefusedError                     a safety check failed; nothing was changed      exit 3
+│   └── StalePlanError               something changed after the plan was built
 ├── UnreachableError                 Kafka, the store or Spark did not answer        exit 4
 ├── StepError                        a step could not be applied or verified         exit 5
 │   ├── DifferenceError              the results of two versions differ            exit 1
-│   └── RunCancelledError            somebody cancelled the run between two steps
+│   └── RunCancelledError            the run was cancelled between two steps
 └── StoreError                       a stored record is missing or contradicts another one
 
 Each class declares `next_step`: one sentence that says what to do if the message doesn't say it.
