@@ -135,7 +135,7 @@ def _kill_and_undo(kind: type[Scene], target: Target) -> Callable[[Lab], None]:
                 trial.cancel(run)
             trial.worker()
             trial.ended(run)
-            trial.take_back(run)
+            trial.remove_batches_after(run)
 
     return check
 

@@ -122,7 +122,7 @@ class Trial:
         assert self.scene.no_rollback in said, said
         self.scene.check_end()
 
-    def take_back(self, run: str) -> None:
+    def remove_batches_after(self, run: str) -> None:
         """Undo a run that was cancelled somewhere, and assert how things are then.
 
         It may have come to nothing, or so far that it must be seen through: `headgate undo` says

@@ -17,7 +17,7 @@ import pytest
 from running import environment, free_port, running
 
 from headgate.errors import EvidenceError, NotFoundError, UnreachableError
-from headgate.usecases.activity.check_pipelines import look_at_pipelines
+from headgate.usecases.activity.check_pipelines import check_pipelines
 from headgate.usecases.context import open_context
 from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_history import read_history
@@ -227,7 +227,7 @@ def registry(driver, more: str = "") -> object:
 
 
 def test_the_console_sees_a_query_run_and_fail(driver):
-    found = look_at_pipelines(registry(driver))
+    found = check_pipelines(registry(driver))
     totals, boom = found["totals"], found["boom"]
     assert (totals.state, totals.feed, totals.batch) == ("running", "watch", 0)
     assert totals.run_id == driver.said["queries"]["totals"][1]
@@ -250,22 +250,22 @@ def test_the_worker_makes_a_version_of_checkpoint_and_watch(driver):
 def test_a_killed_driver_is_said_to_have_died_without_an_end(driver):
     driver.process.send_signal(signal.SIGKILL)
     driver.process.wait()
-    found = look_at_pipelines(registry(driver))["totals"]
+    found = check_pipelines(registry(driver))["totals"]
     assert (found.state, found.feed) == ("failed", "watch")
     assert "killed or crashed" in found.reason
     assert any(f"driver process {driver.process.pid} has ended" in p for p in found.proof)
     # Somewhere else nobody can look at the process: then it is unknown, after the silence.
     for file in (driver.home / "watch").glob("*.jsonl"):
         file.write_text(file.read_text().replace('"boot":"', '"boot":"elsewhere-'))
-    assert look_at_pipelines(registry(driver))["totals"].state == "running"
+    assert check_pipelines(registry(driver))["totals"].state == "running"
     told = '"at":"2026-01-01T00:00:00.000Z"'
     for file in (driver.home / "watch").glob("*.jsonl"):
         file.write_text(re.sub(r'"at":"[^"]*"', told, file.read_text()))
     for log in (driver.home / "checkpoints" / "totals" / "offsets").glob("[0-9]*"):
         log.write_text(re.sub(r'"batchTimestampMs":\d+', '"batchTimestampMs":1', log.read_text()))
-    found = look_at_pipelines(registry(driver))["totals"]
+    found = check_pipelines(registry(driver))["totals"]
     assert (found.state, found.feed) == ("unknown", None)
     assert "headgate.watch has reported nothing since 2026-01-01 00:00:00 UTC" in found.reason
     # Who can ask the command knows more: it does not run, so it died.
     stopped = '[pipeline.commands]\nstatus = "exit 3"\n'
-    assert look_at_pipelines(registry(driver, stopped))["totals"].state == "failed"
+    assert check_pipelines(registry(driver, stopped))["totals"].state == "failed"

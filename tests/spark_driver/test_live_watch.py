@@ -13,7 +13,7 @@ import pytest
 from running import HERE, environment, free_port, running
 
 import headgate
-from headgate.usecases.activity.check_pipelines import look_at_pipelines
+from headgate.usecases.activity.check_pipelines import check_pipelines
 from headgate.usecases.context import open_context
 from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_progress import read_progress
@@ -67,12 +67,12 @@ def test_a_topic_tells_the_same_and_feeds_the_console(spark, broker, topic, tmp_
         context = open_context(str(config))
         place = f"kafka:{name}"
         until(lambda: read_progress([place], context=context, query="to-topic"))
-        assert look_at_pipelines(context)["p"].state == "running"
+        assert check_pipelines(context)["p"].state == "running"
         query.stop()
     until(lambda: queries_of(gather([place], context=context))[0].state == "stopped")
     version = read_version([place], context=context, query="to-topic")
     assert version.query_id == query.id and version.sources[0].format == "json"
-    assert look_at_pipelines(context)["p"].state == "stopped"
+    assert check_pipelines(context)["p"].state == "stopped"
 
 
 @pytest.mark.spark

@@ -65,9 +65,9 @@ def test_two_queries_read_the_same_when_their_places_are_the_same(tmp_path):
 def test_what_came_after_a_batch_is_taken_back(tmp_path):
     there = checkpoint(tmp_path, commits=[0, 1], offsets=[0, 1, 2])
     (there / "offsets" / ".2.crc").write_bytes(b"")
-    assert batch_log.take_back(there, 1) == ["offsets/2"]
+    assert batch_log.remove_batches_after(there, 1) == ["offsets/2"]
     assert not (there / "offsets" / ".2.crc").exists()
-    assert batch_log.take_back(there, 0) == ["commits/1", "offsets/1"]
+    assert batch_log.remove_batches_after(there, 0) == ["commits/1", "offsets/1"]
     assert batch_log.batches(there, "offsets") == batch_log.batches(there, "commits") == [0]
-    assert batch_log.take_back(there, 0) == []
-    assert batch_log.take_back(there, None) == ["commits/0", "offsets/0"]
+    assert batch_log.remove_batches_after(there, 0) == []
+    assert batch_log.remove_batches_after(there, None) == ["commits/0", "offsets/0"]

@@ -54,7 +54,7 @@ class CopiedTopic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterProof:
+class ClusterComparison:
     """The user's cluster before and after the rehearsal: `changed` names the differences.
 
     `before` and `after` are hashes of topics (id, partitions, earliest and latest offsets) and of
@@ -103,7 +103,7 @@ class StreamsVerdict:
     question: str | None = None
     output: OutputDifference | None = None
     directory: Untouched | None = None
-    cluster: ClusterProof | None = None
+    cluster: ClusterComparison | None = None
     settings: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -188,7 +188,7 @@ def normal_path(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def may_be_one_place(one: str, other: str) -> bool:
+def may_be_same_output(one: str, other: str) -> bool:
     """Return whether one is a table or relative path, and the other a folder with its name.
 
     The files of a table are in a folder with the table's name; some evidence has only the name.
@@ -201,7 +201,7 @@ def may_be_one_place(one: str, other: str) -> bool:
 
 def is_one_place(one: str, other: str) -> bool:
     """Return whether two descriptions of an output mean the same location, as far as text shows."""
-    return normal_path(one) == normal_path(other) or may_be_one_place(one, other)
+    return normal_path(one) == normal_path(other) or may_be_same_output(one, other)
 
 
 def is_within(path: str, folder: str) -> bool:

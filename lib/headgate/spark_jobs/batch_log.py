@@ -34,7 +34,7 @@ def forget(checkpoint: Path, numbers: list[int]) -> None:
             (checkpoint / "offsets" / name).unlink(missing_ok=True)
 
 
-def take_back(checkpoint: Path, last: int | None) -> list[str]:
+def remove_batches_after(checkpoint: Path, last: int | None) -> list[str]:
     """Remove all that was logged after the batch `last`; return the names of what was removed.
 
     Commits go first: a batch that is half taken back counts as begun, never as done.

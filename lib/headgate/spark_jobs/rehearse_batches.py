@@ -80,7 +80,7 @@ def rollback(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -
         return kept | {"note": found.get("question") or ""}
     # What the attempt has not committed is all that it did; else its batches are taken back.
     last = min(begun) - 1 if begun else wish["last_commit"]
-    removed = batch_log.take_back(touched, last)
+    removed = batch_log.remove_batches_after(touched, last)
     if not removed:
         return kept
     return kept | {"removed": removed, "repaired": start("repaired")["outcome"]}

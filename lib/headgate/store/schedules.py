@@ -66,7 +66,7 @@ class Schedules:
             )
             _put(connection, made)
             _drop_waiting(connection, schedule.pipeline, "the schedule was replaced")
-            _withdraw(connection, schedule.pipeline, "the schedule was replaced")
+            _cancel_request(connection, schedule.pipeline, "the schedule was replaced")
 
     def restore(self, pipeline: str, before: StoredSchedule | None) -> None:
         """Write a schedule as it was, None for none; ticks of the time between are not missed."""
@@ -75,7 +75,7 @@ class Schedules:
                 return
             how = "removed the schedule" if before is None else "restored the earlier schedule"
             _drop_waiting(connection, pipeline, f"an undo {how}")
-            _withdraw(connection, pipeline, f"an undo {how}")
+            _cancel_request(connection, pipeline, f"an undo {how}")
             if before is None:
                 connection.execute(sa.delete(SCHEDULES).where(SCHEDULES.c.pipeline == pipeline))
             else:
@@ -218,7 +218,7 @@ class Schedules:
         with self._database.reading() as connection:
             return _open_request(connection, pipeline)
 
-    def withdraw(self, known: StoredSchedule, request: str, reason: str) -> None:
+    def cancel_request(self, known: StoredSchedule, request: str, reason: str) -> None:
         """Cancel the request of an earlier tick; RefusedError if it is no longer open."""
         with self._database.writing() as connection:
             cancel_request(connection, request, by=known.actor, reason=reason)
@@ -277,7 +277,7 @@ def _open_request(connection: Connection, pipeline: str) -> str | None:
     return connection.execute(query.limit(1)).scalar()
 
 
-def _withdraw(connection: Connection, pipeline: str, reason: str) -> None:
+def _cancel_request(connection: Connection, pipeline: str, reason: str) -> None:
     request, known = _open_request(connection, pipeline), _get(connection, pipeline)
     if request is not None and known is not None:
         cancel_request(connection, request, by=known.actor, reason=reason)

@@ -107,7 +107,7 @@ def has_died(row: RunRow) -> bool:
     return was_suspect
 
 
-def go_on(row: RunRow) -> None:
+def resume_workflow(row: RunRow) -> None:
     """Execute a workflow that has died once more; the journal says where it was."""
     _SUSPECTS.discard(workflow_id(row))
     DBOS.resume_workflow(workflow_id(row))

@@ -21,7 +21,7 @@ from headgate.store import Store, open_store
 from headgate.store.rows import RunFilter, RunState
 from headgate.store.worker_slots import Slot
 from headgate.text.numbers import size
-from headgate.usecases.activity.check_pipelines import look_at_pipelines
+from headgate.usecases.activity.check_pipelines import check_pipelines
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.refresh_versions import refresh_versions
 from headgate.usecases.restore_points.due_points import check_due_points, make_due_points
@@ -161,7 +161,7 @@ class Worker:
         self._take_up()
         if self._idle_exit is None:
             threading.Thread(target=self._refresh, daemon=True).start()
-            threading.Thread(target=self._look_at, daemon=True).start()
+            threading.Thread(target=self._check_activity, daemon=True).start()
             threading.Thread(target=self._clean, daemon=True).start()
             threading.Thread(target=self._keep_points, daemon=True).start()
             threading.Thread(target=self._check_points, daemon=True).start()
@@ -180,7 +180,7 @@ class Worker:
                 self._store.runs.finish(row.id, RunState.FAILED, error=error)
             elif self._engine.has_died(row):
                 LOG.warning("no thread executes run %s: resuming the run", row.id)
-                self._engine.go_on(row)
+                self._engine.resume_workflow(row)
 
     def _loop(self) -> None:
         idle_since = looked = time.monotonic()
@@ -250,7 +250,7 @@ class Worker:
                 LOG.info("%s", change)
         self._changes = frozenset(changes)
 
-    def _look_at(self) -> None:
+    def _check_activity(self) -> None:
         """Look whether the pipelines run, again and again."""
         while not self._ending.is_set():
             self._guarded(self._check_pipelines)
@@ -258,7 +258,7 @@ class Worker:
             self._ending.wait(_LOOK_AT_SECONDS)
 
     def _check_pipelines(self) -> None:
-        found = look_at_pipelines(
+        found = check_pipelines(
             self._open_context(), ask_commands=self._looks % _COMMANDS_EVERY == 0
         )
         now = ", ".join(f"{name} {a.state.value}" for name, a in found.items())
@@ -325,7 +325,7 @@ class Worker:
         # DBOS first: without the slot nothing of ours may look for workflows.
         self._engine.destroy()
         self._slot.release()
-        self._go_on_if_a_run_came()
+        self._restart_if_queued()
         return 0
 
     def _end_in_time(self) -> None:
@@ -341,7 +341,7 @@ class Worker:
         logging.shutdown()
         os._exit(0)
 
-    def _go_on_if_a_run_came(self) -> None:
+    def _restart_if_queued(self) -> None:
         """Begin anew where a run was queued while an idle worker ended.
 
         Who enqueues looks at the slot afterwards: either they see it free, or we see their run.

@@ -16,7 +16,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.base.step import check_inactive
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
 
 pytestmark = pytest.mark.kafka
@@ -59,7 +59,7 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
         assert any(f"an open transaction includes offsets of group {group} on {name}" in risk
                    for risk in plan.risks)  # fmt: skip
         for refuse in (
-            lambda: prove_stopped(inspector, "billing", group=group),
+            lambda: check_stopped(inspector, "billing", group=group),
             lambda: check_inactive(inspector, group, found.type.value),
         ):
             with pytest.raises(RefusedError, match="in an open transaction"):

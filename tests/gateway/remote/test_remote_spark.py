@@ -118,7 +118,7 @@ class HdfsLab(Lab):
         self.carry_out(run, plan)
         return run, plan
 
-    def take_back(self, run, plan):
+    def remove_batches_after(self, run, plan):
         undo = self.undo(run, plan)
         assert undo.can_apply, undo.blockers
         self.carry_out(self.enqueue(undo, run), undo, run)
@@ -180,7 +180,7 @@ def test_back_to_a_batch_from_scratch_and_back_again(spark, lab, tmp_path):
     assert state(spark, lab.now, lab.end(2)) == expected
     assert listing_hash(old, settings) == before and state(spark, old, last) == at_first
 
-    lab.take_back(run, plan)
+    lab.remove_batches_after(run, plan)
     assert lab.now == old and state(spark, old, last) == at_first
 
     lab.apply("from-scratch")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headgate.usecases.activity.check_pipelines import look_at_pipelines
+from headgate.usecases.activity.check_pipelines import check_pipelines
 
 pytestmark = pytest.mark.kafka
 
@@ -55,10 +55,10 @@ def test_what_is_never_read_is_named_and_nobody_is_warned_of_duplicates(billing,
 def test_the_workers_last_look_is_a_choice_and_bounds_what_is_never_read(billing, groups):
     orders = billing.orders
     groups.commit(billing.group, {(orders, 0): (7, ""), (orders, 1): (4, "")})
-    look_at_pipelines(billing.context)
+    check_pipelines(billing.context)
     groups.commit(billing.group, {(orders, 0): (900, ""), (orders, 1): (4, "")})
     # A look at an offset that no log holds does not forget where the group was.
-    look_at_pipelines(billing.context)
+    check_pipelines(billing.context)
     asked = repair(billing, code=3)[1]["blockers"][0]
     assert f"--beyond=last-known: offset 7 of {orders}[0] (20" in asked
 

@@ -12,7 +12,7 @@ import pytest
 
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveInspector
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 
 pytestmark = pytest.mark.kafka
 MEMBER = Path(__file__).with_name("member.py")
@@ -178,6 +178,6 @@ def test_a_static_member_that_left_in_order_counts_until_its_session_ends(
     context = team.context
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         with pytest.raises(RefusedError, match=r"has 1 member"):
-            prove_stopped(inspector, "static", group=group)
+            check_stopped(inspector, "static", group=group)
         _until(lambda: not inspector.kafka.group(group).members)
-        prove_stopped(inspector, "static", group=group)
+        check_stopped(inspector, "static", group=group)

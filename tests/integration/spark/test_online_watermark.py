@@ -18,7 +18,7 @@ from headgate.gateway.checkpoint.batches import read_batches
 from headgate.gateway.checkpoint.folders import read_checkpoint
 from headgate.model.registered_pipelines import Registry, SparkSettings
 from headgate.reprocess.steps.upgrade.run_beside import RunBeside
-from headgate.spark_jobs.batch_log import take_back, write_empty_batch
+from headgate.spark_jobs.batch_log import remove_batches_after, write_empty_batch
 from scenes.records import make_topic, read_all
 from scenes.small_spark import SMALL
 
@@ -106,7 +106,7 @@ def test_no_window_is_written_by_one_version_only(spark, tmp_path, broker, uniqu
     world = Windows(spark, tmp_path, broker, unique)
     world.batch(101, 125)
     shutil.copytree(world.old, world.copy)
-    take_back(world.copy, 0)
+    remove_batches_after(world.copy, 0)
     assert world.written(world.sink) == []
     # The no-data batch closes the window of 100, so the 103 is late in the next batch.
     world.batch()

@@ -79,7 +79,7 @@ def test_what_a_crash_left_half_done_can_be_undone_instead(lab):
     assert at > 20
 
 
-def half_done(lab):
+def unfinished_runs(lab):
     """A reset that crashed once the checkpoint was moved, and the query started by hand since."""
     for at in itertools.count():
         here = lab()
@@ -92,13 +92,13 @@ def half_done(lab):
 
 
 def test_a_checkpoint_is_not_moved_where_somebody_started_the_query_meanwhile(lab):
-    here, run, plan = half_done(lab)
+    here, run, plan = unfinished_runs(lab)
     with pytest.raises(RefusedError, match="its status is running"):
         here.execute(run, plan)
 
 
 def test_an_undo_stops_what_somebody_started_meanwhile(lab):
-    here, run, plan = half_done(lab)
+    here, run, plan = unfinished_runs(lab)
     undo = here.undo(run, plan)
     assert undo.steps[0].action == "stop_pipeline" and undo.undoes[0] is None
     assert new_run(undo).undo_of == run and new_run(plan).undo_of is None

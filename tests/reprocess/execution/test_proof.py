@@ -17,7 +17,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.base import verify_stopped
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped, quiet_needed
+from headgate.reprocess.steps.base.verify_stopped import check_stopped, quiet_needed
 from headgate.reprocess.steps.checkpoint.cut_batch import SwapCutCheckpoint
 from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
 from headgate.store.rows import Event
@@ -43,11 +43,11 @@ def test_the_status_command_decides(lab):
     made = lab()
     applier = made.applier()
     with pytest.raises(RefusedError, match=r"its status is running\. Stop the pipeline"):
-        prove_stopped(applier, "q")
+        check_stopped(applier, "q")
     (made.folder / "running").unlink()
-    prove_stopped(applier, "q", checkpoint=str(made.folder / "ck"))
+    check_stopped(applier, "q", checkpoint=str(made.folder / "ck"))
     with pytest.raises(StalePlanError, match="other is no longer registered"):
-        prove_stopped(applier, "other")
+        check_stopped(applier, "other")
 
 
 def test_a_driver_that_lives_speaks_against_a_status_that_says_stopped(lab, monkeypatch):
@@ -60,7 +60,7 @@ def test_a_driver_that_lives_speaks_against_a_status_that_says_stopped(lab, monk
         lambda _p: DriverStatus(Status.RUNS, "its watch told of it"),
     )
     with pytest.raises(RefusedError, match="its watch told of it"):
-        prove_stopped(applier, "q")
+        check_stopped(applier, "q")
 
 
 def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
@@ -70,16 +70,16 @@ def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
     applier, location = made.applier(), str(made.folder / "ck")
     monkeypatch.setattr(applier.processes, "status", lambda _p: Status.UNKNOWN)
     age(made.folder, 10)
-    prove_stopped(applier, "q", checkpoint=location)
+    check_stopped(applier, "q", checkpoint=location)
     (made.folder / "ck" / "offsets" / "5").write_text("v1")
     with pytest.raises(RefusedError, match="changed 0 s ago, so the query may still run"):
-        prove_stopped(applier, "q", checkpoint=location)
+        check_stopped(applier, "q", checkpoint=location)
     monkeypatch.setattr(
         applier.processes,
         "driver_status",
         lambda _p: DriverStatus(Status.STOPPED, "its end was told"),
     )
-    prove_stopped(applier, "q", checkpoint=location)
+    check_stopped(applier, "q", checkpoint=location)
 
 
 def test_a_query_of_long_batches_is_never_proven_by_silence(lab, monkeypatch):

@@ -12,7 +12,7 @@ from headgate.parse.spark.watch.read import Life, read_watch
 from headgate.reprocess.ports.processes import Status
 from headgate.store import open_store
 from headgate.text.times import iso
-from headgate.usecases.activity.check_pipelines import look_at_pipelines
+from headgate.usecases.activity.check_pipelines import check_pipelines
 from headgate.usecases.activity.judge_activity import Signs, continued, judge, judge_group
 from headgate.usecases.activity.read_activity import read_activity
 from headgate.usecases.context import open_context
@@ -93,7 +93,7 @@ def test_a_watch_without_a_query_is_the_reason(tmp_path):
     (tmp_path / "headgate.toml").write_text(
         '[[pipeline]]\nname = "a"\nengine = "spark"\nwatch = "watch"\n'
     )
-    found = look_at_pipelines(open_context(str(tmp_path / "headgate.toml")))["a"]
+    found = check_pipelines(open_context(str(tmp_path / "headgate.toml")))["a"]
     assert found.reason.endswith("watch reports no query yet")
 
 
@@ -147,20 +147,20 @@ def test_a_look_is_kept_and_read_by_the_pages(context, tmp_path):
     reason = "no worker has checked the pipeline yet (`headgate up` starts a worker)"
     assert read_activity(context)["a"].reason == reason
     (tmp_path / "code").write_text("0")
-    look_at_pipelines(context)
+    check_pipelines(context)
     assert read_activity(context)["a"].state == "running"
     (tmp_path / "code").write_text("3")
     # Not asked this time: what the command said last still counts.
-    look_at_pipelines(context, ask_commands=False)
+    check_pipelines(context, ask_commands=False)
     assert read_activity(context, "a")["a"].state == "running"
-    look_at_pipelines(context)
+    check_pipelines(context)
     assert read_activity(context, "a")["a"].state == "stopped"
     assert read_activity(context, "b") == {}
 
 
 def test_an_old_look_says_nothing_of_now(context, tmp_path):
     (tmp_path / "code").write_text("0")
-    look_at_pipelines(context)
+    check_pipelines(context)
     later = datetime.now(UTC) + timedelta(minutes=4)
     found = read_activity(context, now=later)["a"]
     assert found.state == "unknown" and "The last check found: running (" in found.reason
@@ -170,7 +170,7 @@ def test_a_missing_watch_is_a_sentence(tmp_path):
     (tmp_path / "headgate.toml").write_text(
         '[[pipeline]]\nname = "a"\nengine = "spark"\ncheckpoint = "ck"\nwatch = "w"\n'
     )
-    found = look_at_pipelines(open_context(str(tmp_path / "headgate.toml")))["a"]
+    found = check_pipelines(open_context(str(tmp_path / "headgate.toml")))["a"]
     assert found.state == "unknown" and "no watch has written to this location yet" in found.reason
 
 

@@ -17,7 +17,7 @@ from headgate.store.tables import RUNS
 from headgate.store.worker_slots import Slot
 from headgate.text.times import read_duration
 from headgate.usecases.context import open_context
-from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers, half_done
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers, unfinished_runs
 from headgate.usecases.runs.clean_runs import clean_runs
 from headgate.usecases.runs.resume_run import resume_run
 from headgate.worker.main import Worker
@@ -125,12 +125,12 @@ def test_bounded_runs_that_a_later_one_continued_are_over(home):
     assert home.clean() == {first}
     assert home.left(first) == 0 and home.left(second) == home.left(other) == 2
     with closing(open_store(home.context.store_url)) as store:
-        assert [r.id for r in half_done(store, ("checkpoint:ck",))] == [second]
-        assert [r.id for r in half_done(store, ("checkpoint:other",))] == [other]
+        assert [r.id for r in unfinished_runs(store, ("checkpoint:ck",))] == [second]
+        assert [r.id for r in unfinished_runs(store, ("checkpoint:other",))] == [other]
     done = home.run(bounded="ck", days=0)
     assert home.clean() == {second} and home.left(done) == 2
     with closing(open_store(home.context.store_url)) as store:
-        assert half_done(store, ("checkpoint:ck",)) == ()
+        assert unfinished_runs(store, ("checkpoint:ck",)) == ()
 
 
 def test_a_run_whose_snapshots_are_gone_does_not_resume(home):

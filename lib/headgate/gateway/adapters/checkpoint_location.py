@@ -92,7 +92,7 @@ class RemoteCheckpointAdapter:
         )
 
     def _writable(self, location: str) -> None:
-        if not is_made_place(location, self._context.registry):
+        if not is_created_location(location, self._context.registry):
             raise StepError(
                 f"Headgate didn't change {location}. On a remote file system, a run changes only "
                 "copies that no pipeline uses as its checkpoint. The name of a copy is a "
@@ -101,7 +101,7 @@ class RemoteCheckpointAdapter:
             )
 
 
-def is_made_place(location: str, registry: Registry) -> bool:
+def is_created_location(location: str, registry: Registry) -> bool:
     """Whether only a run makes such a place: a numbered neighbour of a registered checkpoint.
 
     No pipeline's own checkpoint is one, wherever it was led.

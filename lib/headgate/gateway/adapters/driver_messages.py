@@ -44,7 +44,7 @@ class DriverRequests:
         StepError where no driver hears it, or one refuses. What it says is no proof: that is made
         afterwards, as for any other command.
         """
-        life = self._told_life(pipeline)
+        life = self._reported_life(pipeline)
         if life is None or judge_life(life, time.time()).status is Status.STOPPED:
             self._context.note(f"headgate.watch reports no running query of {pipeline.name}")
             return
@@ -68,7 +68,7 @@ class DriverRequests:
             )
             self._until(pipeline, life, END_SECONDS, late, _over)
 
-    def _told_life(self, pipeline: Pipeline) -> Life | None:
+    def _reported_life(self, pipeline: Pipeline) -> Life | None:
         try:
             return self._drivers.life(pipeline)
         except HeadgateError as error:
@@ -87,7 +87,7 @@ class DriverRequests:
     ) -> None:
         waited = 0.0
         while True:
-            now = self._told_life(pipeline)
+            now = self._reported_life(pipeline)
             if now is not None and now.run_id == life.run_id and (done(now) or _over(now)):
                 return
             if waited >= seconds:

@@ -60,7 +60,7 @@ def read_prints(checkpoint: FileLocation) -> Prints:
     return Prints(dict(_read(checkpoint, None)))
 
 
-def prove_untouched(checkpoint: FileLocation, before: Prints) -> Untouched:
+def compare_with_prints(checkpoint: FileLocation, before: Prints) -> Untouched:
     """Read a checkpoint again and return how it compares with what it was."""
     after = read_prints(checkpoint)
     return Untouched(

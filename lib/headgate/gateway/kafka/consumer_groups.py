@@ -51,10 +51,10 @@ def list_all(admin: AdminClient, deadline: Deadline, warnings: Warnings) -> List
     """
     asked = _ask_typed(admin, deadline)
     named = {g.id: g for g in _list_groups(admin, deadline)}
-    typed, errors = _told_types(asked, deadline)
+    typed, errors = _reported_types(asked, deadline)
     while any(map(is_passing, errors)) and deadline.left > PAUSE:
         time.sleep(PAUSE)
-        typed, errors = _told_types(_ask_typed(admin, deadline), deadline)
+        typed, errors = _reported_types(_ask_typed(admin, deadline), deadline)
     for error in errors:
         warnings.failed("The group list", {"the cluster": error})
     return Listing(named, {g.group_id: g for g in typed})
@@ -77,7 +77,7 @@ def _ask_typed(admin: AdminClient, deadline: Deadline) -> Any:
     return admin.list_consumer_groups(request_timeout=deadline.left)
 
 
-def _told_types(asked: Any, deadline: Deadline) -> tuple[list[Any], list[Any]]:
+def _reported_types(asked: Any, deadline: Deadline) -> tuple[list[Any], list[Any]]:
     """Return the groups whose type is told, and what the brokers answered instead."""
     done, failed = gather({"groups": asked}, deadline)
     if failed:

@@ -96,11 +96,11 @@ def verify_backup(
         source = _each(kafka, {part: ends})
         copy = (to, part[1])
         copies = (_unmarked(r) for r in _each(kafka, {copy: copied[copy]}))
-        found[part[1]] = _prove_copy(source, copies, watch)
+        found[part[1]] = _verify_copy(source, copies, watch)
     return found
 
 
-def _prove_copy(
+def _verify_copy(
     source: Iterable[Record], copies: Iterator[Record], watch: Watch = _no_watch
 ) -> Digest:
     total, at = _Sum(), -1

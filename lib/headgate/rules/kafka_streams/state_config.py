@@ -245,7 +245,7 @@ def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         old, new = c.setting(key)
         if old == new:
             continue
-        yield _restored_anew(c, key, remedy=_PLAN_TIME_FOR)
+        yield _restored_from_changelog(c, key, remedy=_PLAN_TIME_FOR)
 
 
 _NAME_THE_SERDES = (
@@ -301,14 +301,14 @@ def state_directory_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     old, new = c.setting("state.dir")
     if old == new:
         return
-    yield _restored_anew(
+    yield _restored_from_changelog(
         c,
         "state.dir",
         remedy=_MOVE_THE_DIRECTORYS,
     )
 
 
-def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult:
+def _restored_from_changelog(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult:
     """Return what a setting does that leaves every store to its changelog."""
     old, new = c.setting(key)
     bare = next((p for p, was, _ in kept(c) if c.unlogged(was)), None)

@@ -79,7 +79,7 @@ def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             yield _rebuilt(pair, was, now)
             continue
         if only_published(c.flow_before, was) and only_published(c.flow_after, now):
-            yield _worked_out_anew(pair, was, now)
+            yield _recomputed(pair, was, now)
             continue
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
@@ -93,7 +93,7 @@ def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResult:
+def _recomputed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResult:
     queried = not now.is_generated or not was.is_generated
     return RuleResult(
         outcome=Outcome.UNKNOWN if queried else Outcome.RESUMES,

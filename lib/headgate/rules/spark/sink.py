@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.model.sinks import may_be_one_place, normal_path
+from headgate.model.sinks import may_be_same_output, normal_path
 from headgate.model.version import Sink
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
@@ -257,7 +257,7 @@ def _path(sink: Sink) -> str | None:
 
 def _may_be_one(old: Sink, new: Sink) -> bool:
     """Say whether one side has a table's name, or a relative path, and the other its directory."""
-    return bool(old.place and new.place and may_be_one_place(old.place, new.place))
+    return bool(old.place and new.place and may_be_same_output(old.place, new.place))
 
 
 def _differ(old: Sink, new: Sink) -> bool:

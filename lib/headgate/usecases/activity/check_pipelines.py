@@ -33,7 +33,7 @@ _AT_ONCE = 4
 T = TypeVar("T")
 
 
-def look_at_pipelines(context: Context, *, ask_commands: bool = True) -> dict[str, Activity]:
+def check_pipelines(context: Context, *, ask_commands: bool = True) -> dict[str, Activity]:
     """Check and return the activity of each registered pipeline, and write it to the store.
 
     `ask_commands` also runs the registered status commands, which may take longer than reading

@@ -102,9 +102,9 @@ def report_on(
     old, new = identified((old, new), context, evidence, pipeline)
     cluster = None
     if ask_kafka:
-        from headgate.usecases.evidence.read_cluster_for_version import look_at_kafka
+        from headgate.usecases.evidence.read_cluster_for_version import read_kafka
 
-        cluster = look_at_kafka(context, old)
+        cluster = read_kafka(context, old)
     report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
     report = look_around(report, old, new, context)
     return with_acceptances(report, old, new, context=context, evidence=evidence, pipeline=pipeline)

@@ -20,7 +20,7 @@ from headgate.usecases.evidence.read_version import read_version
 _NUMBERED = re.compile(r"@\d{1,18}$")
 
 
-def look_at_kafka(context: Context | None, before: Version) -> Cluster:
+def read_kafka(context: Context | None, before: Version) -> Cluster:
     """Return the configured cluster, with the offsets that show whether topics were recreated.
 
     `before` must have been read earlier, so that none of its offsets is newer than this snapshot.

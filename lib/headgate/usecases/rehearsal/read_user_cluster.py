@@ -16,7 +16,7 @@ from headgate.gateway.kafka.topics import TopicPart, Warnings
 from headgate.gateway.kafka_broker.rehearsal_broker import Wanted
 from headgate.model.cluster import Cluster, Group, GroupOffset, Topic
 from headgate.model.kafka_streams import StreamsApplication, looks_internal
-from headgate.model.kafka_streams_rehearsal import ClusterProof
+from headgate.model.kafka_streams_rehearsal import ClusterComparison
 from headgate.text.java_patterns import java_pattern
 
 _KEPT = ("cleanup.policy", "retention.ms", "retention.bytes", "segment.bytes", "segment.ms")
@@ -108,10 +108,10 @@ def _look(
     )
 
 
-def proof(before: UserCluster, after: UserCluster) -> ClusterProof:
+def proof(before: UserCluster, after: UserCluster) -> ClusterComparison:
     """Return the differences between two reads of the cluster."""
     was, now = before.facts(), after.facts()
-    return ClusterProof(
+    return ClusterComparison(
         bootstrap=before.kafka.bootstrap,
         topics=len(before.topics),
         partitions=sum(len(t.partitions) for t in before.topics.values()),

@@ -11,8 +11,8 @@ from pathlib import Path
 from headgate.errors import CaptureError, EvidenceError
 from headgate.gateway.checkpoint.copy import (
     check_room,
+    compare_with_prints,
     copy_checkpoint,
-    prove_untouched,
     size_of,
 )
 from headgate.gateway.files.evidence_files import find
@@ -155,7 +155,7 @@ def rehearse_streams(
         engine = verdict(new, played, stage, directory)
         if was is not None:
             engine = replace(engine, output=compared(played, was))
-        untouched = prove_untouched(place, prints)
+        untouched = compare_with_prints(place, prints)
         engine = replace(engine, directory=untouched)
         if is_used or not untouched.is_unchanged:
             engine = torn(engine)

@@ -11,8 +11,8 @@ from pathlib import Path
 from headgate.errors import CaptureError, EvidenceError, RunCancelledError
 from headgate.gateway.checkpoint.copy import (
     check_room,
+    compare_with_prints,
     copy_checkpoint,
-    prove_untouched,
     size_of,
 )
 from headgate.gateway.files.evidence_files import FileLocation, find
@@ -143,7 +143,7 @@ def rehearse(
             engine = replace(engine, output=_compared(old, new, folder), rollback=_back(old, new))
             pieces += evidence(old.pieces) if isinstance(old, Rehearsed) else ()
         say("verifying that the original is unchanged")
-        engine = replace(engine, checkpoint=prove_untouched(place, prints))
+        engine = replace(engine, checkpoint=compare_with_prints(place, prints))
         report = _report(pieces, new, context)
     return Rehearsal(report, engine, judge(report, engine))
 

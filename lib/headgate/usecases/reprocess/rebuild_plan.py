@@ -76,7 +76,7 @@ def fresh_plan(
         plan,
         blockers=(
             *plan.blockers,
-            *_strange_checkpoints(store, inspector, plan, version),
+            *_checkpoints_of_other_queries(store, inspector, plan, version),
             *(
                 (
                     f"run {r.id} is {r.state} and uses "
@@ -89,7 +89,7 @@ def fresh_plan(
             *plan.risks,
             *unread,
             *_pause_risks(store, plan),
-            *(_half_done(store, plan, r) for r in half_done(store, plan.resources)),
+            *(_unfinished_runs(store, plan, r) for r in unfinished_runs(store, plan.resources)),
         ),
     )
 
@@ -107,16 +107,18 @@ def _pause_risks(store: Store | SqliteReader, plan: Plan) -> list[str]:
     ]
 
 
-def _strange_checkpoints(
+def _checkpoints_of_other_queries(
     store: Store | SqliteReader, inspector: Inspector, plan: Plan, version: Version | None
 ) -> list[str]:
     """Return why a checkpoint of the plan's pipelines is another query's; see below."""
     names = {name for step in plan.steps if (name := pipeline_of(step, plan.pipeline))}
     versions = {n: version if n == plan.pipeline else store.versions.running(n) for n in names}
-    return [r for n in sorted(names) for r in strange_checkpoint(inspector, n, versions[n])]
+    return [r for n in sorted(names) for r in checkpoint_of_other_query(inspector, n, versions[n])]
 
 
-def strange_checkpoint(inspector: Inspector, name: str, version: Version | None) -> tuple[str, ...]:
+def checkpoint_of_other_query(
+    inspector: Inspector, name: str, version: Version | None
+) -> tuple[str, ...]:
     """Return why the registered checkpoint is another query's; empty if nothing shows this."""
     pipeline = inspector.processes.registered(name)
     if pipeline is None or not pipeline.checkpoint:
@@ -297,7 +299,7 @@ def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = N
     ]
 
 
-def undo_begun(store: Store | SqliteReader, run: str) -> list[str]:
+def started_undos(store: Store | SqliteReader, run: str) -> list[str]:
     """Return the undos of the run that have changed something, also those that failed."""
     return [r.id for r in store.runs.list(RunFilter(undo_of=run)) if has_effect(store, r.id)]
 
@@ -308,7 +310,7 @@ def has_effect(store: Store | SqliteReader, run: str) -> bool:
     return any(r.begun and r.state.may_have_effect for r in records)
 
 
-def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[RunFacts, ...]:
+def unfinished_runs(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[RunFacts, ...]:
     """Return the runs that stopped halfway on one of the resources, and weren't undone.
 
     Runs before the newest bounded run don't count, because it continued where they ended.
@@ -328,7 +330,7 @@ def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[Ru
     return tuple(found.values())
 
 
-def _half_done(store: Store | SqliteReader, plan: Plan, row: RunFacts) -> str:
+def _unfinished_runs(store: Store | SqliteReader, plan: Plan, row: RunFacts) -> str:
     shared = shared_words(store, changed(plan.resources), row.id)
     return (
         f"run {row.id} on {shared} stopped part-way and was not undone. To undo run {row.id}, run "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from headgate.gateway.adapters.checkpoint_location import is_made_place
+from headgate.gateway.adapters.checkpoint_location import is_created_location
 from headgate.gateway.checkpoint.backups import Left, left_at, remove_place
 from headgate.gateway.files.addresses import is_remote, without_secret
 from headgate.reprocess.plan import UNDO, load_plan
@@ -76,13 +76,15 @@ def _made(context: Context, store: Store) -> dict[str, str]:
         for position, step in enumerate(plan.steps):
             if isinstance(step, _MAKES) and position in records and records[position].begun:
                 found[step.place] = row.id
-    return {place: run for place, run in found.items() if is_made_place(place, context.registry)}
+    return {
+        place: run for place, run in found.items() if is_created_location(place, context.registry)
+    }
 
 
 def _is_used(context: Context, store: Store, place: str) -> bool:
     """Whether a query is, or was told to be, at the place, as the store has it now."""
     led = {one.rstrip("/") for pair in store.checkpoint_locations.all().values() for one in pair}
-    return place in led or not is_made_place(place, context.registry)
+    return place in led or not is_created_location(place, context.registry)
 
 
 def _is_quiet(context: Context, left: Left) -> bool:

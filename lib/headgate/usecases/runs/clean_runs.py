@@ -13,7 +13,7 @@ from headgate.reprocess.plan import changed
 from headgate.store import Store, open_store
 from headgate.store.rows import ACTIVE_RUNS, RunFacts, RunFilter, RunState
 from headgate.usecases.context import Context
-from headgate.usecases.reprocess.rebuild_plan import BOUNDED, CLEAN, has_effect, undo_begun
+from headgate.usecases.reprocess.rebuild_plan import BOUNDED, CLEAN, has_effect, started_undos
 from headgate.usecases.runs.clean_checkpoint_locations import Cleaned, clean_places
 from headgate.usecases.runs.clean_tables import clean_tables
 
@@ -71,7 +71,7 @@ def _is_over(store: Store, row: RunFacts, keep: timedelta, continued: frozenset[
         return False
     if datetime.now(UTC) - datetime.fromisoformat(row.ended_at) < keep:
         return False
-    undos = [store.runs.get(run) for run in undo_begun(store, row.id)]
+    undos = [store.runs.get(run) for run in started_undos(store, row.id)]
     half_undone = any(undo.state is not RunState.DONE for undo in undos)
     # One that is queued has begun nothing yet, and may have been told that the snapshots are there.
     half_undone |= any(r.state.is_active for r in store.runs.list(RunFilter(undo_of=row.id)))

@@ -25,7 +25,7 @@ from headgate.store.rows import (
 from headgate.store.step_records import StepRecord, goes_back, step_records
 from headgate.store.worker_slots import is_served
 from headgate.usecases.context import Context
-from headgate.usecases.reprocess.rebuild_plan import overtaken, undo_begun
+from headgate.usecases.reprocess.rebuild_plan import overtaken, started_undos
 from headgate.usecases.runs.describe_run_state import describe_run_state
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def run_outcome(store: Store | SqliteReader, run: str) -> RunOutcome:
         steps = _tried_again(steps)
     ways = {
         "can_undo": ended and changed and row.undo_of is None,
-        "can_resume": resumable and not undo_begun(store, run),
+        "can_resume": resumable and not started_undos(store, run),
     }
     later = overtaken(store, row) if resumable else []
     return RunOutcome(

@@ -10,7 +10,7 @@ from headgate.store import Store, open_store
 from headgate.store.step_records import step_records
 from headgate.store.worker_slots import is_served
 from headgate.usecases.context import Context
-from headgate.usecases.reprocess.rebuild_plan import CLEAN, overtaken, undo_begun
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, overtaken, started_undos
 
 
 def resume_run(context: Context, run: str, *, by: str) -> str:
@@ -48,7 +48,7 @@ def _refuse_if_overtaken(store: Store, run: str) -> None:
             f"run {run} can't be resumed, because steps of the run were rolled back. Plan the "
             "scenario again"
         )
-    if begun := undo_begun(store, run):
+    if begun := started_undos(store, run):
         raise RefusedError(
             f"run {run} can't be resumed, because its undo (run {begun[0]}) has started. To finish "
             f"the undo, run `headgate resume {begun[0]}` or `headgate undo {run}`"

@@ -19,7 +19,7 @@ from headgate.text.numbers import as_records, exact, plural
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.complete_version import complete_version
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.reprocess.rebuild_plan import described, half_done, shared_words
+from headgate.usecases.reprocess.rebuild_plan import described, shared_words, unfinished_runs
 from headgate.usecases.runs.apply_plan import estimated
 
 SCENARIO = "bounded"
@@ -50,7 +50,7 @@ def plan_tick(context: Context, store: Store, known: StoredSchedule) -> TickPlan
     if not plan.can_apply:
         return TickPlan(plan, _unread(plan))
     plan = estimated(context, plan)
-    other = (*_differences(context, store, known, plan), *_half_done(store, known, plan))
+    other = (*_differences(context, store, known, plan), *_unfinished_runs(store, known, plan))
     records = _unread(plan)
     more = tuple(_limits(known, records))
     if late := _too_long(known, plan):
@@ -90,10 +90,10 @@ def _differences(
         yield f"the sink changed: {was['target']} -> {now['target'] or 'unknown'}"
 
 
-def _half_done(store: Store, known: StoredSchedule, plan: Plan) -> Iterator[str]:
+def _unfinished_runs(store: Store, known: StoredSchedule, plan: Plan) -> Iterator[str]:
     """Name the runs that stopped part-way; a tick continues only those of other ticks."""
     ticks = store.schedules.runs(known.pipeline)
-    for row in half_done(store, plan.resources):
+    for row in unfinished_runs(store, plan.resources):
         # The oldest ticks are removed, so their runs are known only by who queued them.
         if row.id not in ticks and row.created_by != known.actor:
             shared = shared_words(store, changed(plan.resources), row.id)

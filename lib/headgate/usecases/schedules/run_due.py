@@ -147,7 +147,7 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
         store.schedules.skip(tick, why, records=found.records)
         yield _said(known, tick, f"is skipped, because {why}")
     elif request is not None:
-        store.schedules.withdraw(known, request, f"the plan is stale: {found.stale}")
+        store.schedules.cancel_request(known, request, f"the plan is stale: {found.stale}")
         yield _said(known, tick, f"replaces request {request}, because {found.stale}")
         yield from _carry_out(store, known, tick, found)
     elif found.exceeds:

@@ -26,7 +26,7 @@ from headgate.store import open_store
 from headgate.store.rows import ACTIVE_RUNS
 from headgate.store.worker_slots import Slot, is_served
 from headgate.text.numbers import plural, short_time, size
-from headgate.usecases.activity.check_pipelines import look_at_pipelines
+from headgate.usecases.activity.check_pipelines import check_pipelines
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.evidence.read_registered import read_registered
@@ -37,7 +37,7 @@ from headgate.usecases.evidence.topic_schemas import (
     subject_of,
     topic_table,
 )
-from headgate.usecases.reprocess.rebuild_plan import strange_checkpoint
+from headgate.usecases.reprocess.rebuild_plan import checkpoint_of_other_query
 from headgate.usecases.restore_points.list_points import PointList, list_points
 
 PYTHON = (3, 11)
@@ -276,7 +276,7 @@ def _not_its_own(context: Context, pipeline: Pipeline) -> list[str]:
             closing(LiveInspector(context.registry, context.home)) as inspector,
         ):
             known = store.versions.running(pipeline.name)
-            strange = strange_checkpoint(inspector, pipeline.name, known)
+            strange = checkpoint_of_other_query(inspector, pipeline.name, known)
             return [*shared_checkpoint(pipeline, inspector), *strange]
     except HeadgateError:
         # The store has a line of its own.
@@ -357,7 +357,7 @@ def _of_points(name: str, found: PointList) -> Check:
 def _activity(context: Context) -> Iterator[Check]:
     """Say what feeds each pipeline's state, and how fresh that is; a look like the worker's."""
     try:
-        found = look_at_pipelines(context)
+        found = check_pipelines(context)
     except HeadgateError as error:
         yield _failed("activity", error, None)
         return

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from headgate.model.kafka_streams_rehearsal import (
-    ClusterProof,
+    ClusterComparison,
     CopiedTopic,
     StoreFate,
     StoreRows,
@@ -121,7 +121,7 @@ def directory_words(found: Untouched) -> str:
     )
 
 
-def cluster_words(found: ClusterProof) -> str:
+def cluster_words(found: ClusterComparison) -> str:
     """Return what the hashes of offsets, topics and groups prove."""
     told = (
         f"{many(found.topics, 'topic')}, {many(found.partitions, 'partition')}, "
@@ -171,7 +171,7 @@ def engine_json(engine: StreamsVerdict) -> dict[str, Any]:
     }
 
 
-def _cluster(found: ClusterProof | None) -> dict[str, Any] | None:
+def _cluster(found: ClusterComparison | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return asdict(found) | {"unchanged": found.is_unchanged, "changed": list(found.changed)}

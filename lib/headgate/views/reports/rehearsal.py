@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from headgate.model.kafka_streams_rehearsal import ClusterProof
+from headgate.model.kafka_streams_rehearsal import ClusterComparison
 from headgate.model.rehearsal import (
     Batch,
     BatchKind,
@@ -167,12 +167,12 @@ def original_words(found: Untouched) -> str:
     )
 
 
-def unchanged_words(told: str, found: Untouched | ClusterProof) -> str:
+def unchanged_words(told: str, found: Untouched | ClusterComparison) -> str:
     """Return that the original is what it was, with the hash that shows it."""
     return f"unchanged ({told}, sha256 {found.before[:12]})"
 
 
-def changed_names(found: Untouched | ClusterProof) -> str:
+def changed_names(found: Untouched | ClusterComparison) -> str:
     """Return the first names of what changed."""
     return ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
 

@@ -5,7 +5,7 @@ import pytest
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.skip_records.sink import look_at_sink
+from headgate.reprocess.scenarios.skip_records.sink import check_sink
 
 
 @pytest.mark.parametrize("sink", ["delta", "hudi"])
@@ -14,6 +14,6 @@ def test_a_restore_of_a_delta_table_is_not_advised_because_it_keeps_batch_number
     request = PlanRequest(
         scenario="skip-records", pipeline=pipeline, inspector=None, options={"sink": sink}
     )
-    (risk,) = look_at_sink(request, 3, None).risks
+    (risk,) = check_sink(request, 3, None).risks
     assert ("rewind q with --new-query-id after the undo" in risk) is (sink == "delta")
     assert ("restore the table to its version" in risk) is (sink != "delta")

@@ -27,7 +27,7 @@ class SkipSink:
     resources: tuple[str, ...] = ()
 
 
-def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
+def check_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
     """Return it for a query whose last batch is `done`, and that does `part` up to the record."""
     location, sink = sink_place(request), sink_of(request)
     if reasons := contradictions(request):

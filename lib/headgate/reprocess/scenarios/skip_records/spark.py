@@ -20,7 +20,7 @@ from headgate.reprocess.ports.record_backup import Span
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
-from headgate.reprocess.scenarios.skip_records.sink import SkipSink, look_at_sink
+from headgate.reprocess.scenarios.skip_records.sink import SkipSink, check_sink
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, SwapCutCheckpoint, entry_edit
 from headgate.reprocess.steps.checkpoint.finish_batch import FinishBatch
@@ -82,7 +82,7 @@ def build(request: PlanRequest) -> Plan:
         cut = _cut(span, files)
     except RefusedError as error:
         return request.block(str(error))
-    sink = look_at_sink(request, cut.done, cut.part)
+    sink = check_sink(request, cut.done, cut.part)
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,

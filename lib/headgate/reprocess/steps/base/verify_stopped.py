@@ -17,7 +17,7 @@ from headgate.reprocess.steps.base.step import active_reason, pending_reason
 QUIET_TIMES, QUIET_MIN, QUIET_MAX = 3.0, 3.0, 180.0
 
 
-def prove_stopped(
+def check_stopped(
     inspector: Inspector,
     pipeline: str | None,
     *,

@@ -11,7 +11,7 @@ from headgate.reprocess.checkpoint.source_offsets import Beginning, read_beginni
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point, check_topics
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
 from headgate.reprocess.steps.checkpoint.source_succession import Take, begin
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
@@ -58,7 +58,7 @@ class CreateCheckpoint(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or a topic or the checkpoint is not the planned."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
         if self.topics:
             check_topics(inspector, self.topics)
@@ -268,7 +268,7 @@ class MoveNewCheckpointToBackup(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.place)
+        check_stopped(inspector, self.pipeline, checkpoint=self.place)
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where it goes."""

@@ -10,7 +10,7 @@ from headgate.errors import StalePlanError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.create import CreateCheckpoint, beginnings_of
 from headgate.reprocess.steps.checkpoint.swap import check_query
 from headgate.text.numbers import plural, size
@@ -62,7 +62,7 @@ class CopyRemoteCheckpoint(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse if the query runs (again), or the new location is taken."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
         if not again:
             check_free(inspector, self.place)

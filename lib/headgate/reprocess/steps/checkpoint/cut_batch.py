@@ -16,7 +16,7 @@ from headgate.reprocess.checkpoint.offset_cut import end_in, with_end
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
 from headgate.reprocess.steps.checkpoint.rewind import REWOUND, check_whole
@@ -73,7 +73,7 @@ class CutCopy(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or its logs or its state are not the planned ones."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         found = check_query(inspector, self.checkpoint, self.query_id)
         last = found.last_commit_batch
         if last is None or last < self.batch or (self.logs is not None and last > self.batch):

@@ -9,7 +9,7 @@ from headgate.errors import StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import OUTPUT_FOLDER, PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
 
 
@@ -39,7 +39,7 @@ class MoveToBackup(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""
         looked_at = None if again else self.checkpoint
-        prove_stopped(inspector, self.pipeline, checkpoint=looked_at)
+        check_stopped(inspector, self.pipeline, checkpoint=looked_at)
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where it goes, and take the hash that an undo restores."""
@@ -123,4 +123,4 @@ class RestoreFromBackup(RestoreFolder):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)

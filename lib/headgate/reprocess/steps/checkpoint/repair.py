@@ -12,7 +12,7 @@ from headgate.reprocess.checkpoint.issue import Known
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
 from headgate.reprocess.steps.checkpoint.create import START_ONLY
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
@@ -42,7 +42,7 @@ class RepairCopy(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse if the query runs (again), or has done something since the plan checked it."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         found = inspector.checkpoints.files(self.checkpoint)
         if found is None or found.digest != self.logs:
             raise StalePlanError(

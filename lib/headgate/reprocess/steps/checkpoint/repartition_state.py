@@ -12,7 +12,7 @@ from headgate.reprocess.ports.checkpoints import said_batches
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.create import DeleteDraft
 from headgate.reprocess.steps.checkpoint.swap import check_query
@@ -44,7 +44,7 @@ class RepartitionState(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, the checkpoint is another's, or its last batch is open."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         found = check_query(inspector, self.checkpoint, self.query_id)
         if found.last_offset_batch != found.last_commit_batch:
             raise RefusedError(
@@ -120,7 +120,7 @@ class ExportState(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
 
     def bind(self, applier: Applier) -> PriorState:

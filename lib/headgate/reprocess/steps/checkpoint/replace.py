@@ -10,7 +10,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 from headgate.text.numbers import size
@@ -30,7 +30,7 @@ class CheckpointCopy(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:

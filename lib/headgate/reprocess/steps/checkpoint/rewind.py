@@ -11,7 +11,7 @@ from headgate.reprocess.ports.checkpoints import said_batches
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
@@ -76,7 +76,7 @@ class CopyToBatch(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
         check_whole(inspector, self.checkpoint, self.batch, self.point_location)
 

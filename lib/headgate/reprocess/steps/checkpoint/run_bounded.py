@@ -13,7 +13,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult, SparkJob
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point, check_topics
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.none_read import check_none_read
 from headgate.reprocess.steps.checkpoint.swap import check_query
 from headgate.reprocess.steps.offsets.skip_replaced import replaced_in, since_words
@@ -67,7 +67,7 @@ class RunBounded(StepBase):
         it where an earlier step of the run has just put the checkpoint there.
         """
         is_own = again or bool(self.replaced_since)
-        prove_stopped(inspector, self.pipeline, checkpoint=None if is_own else self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=None if is_own else self.checkpoint)
         check_entry_point(inspector, self.pipeline, self.entry_point)
         check_query(inspector, self.checkpoint, self.query_id)
 

@@ -10,7 +10,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.checkpoint.offset_cut import ends_in, unreadable_sources, with_end
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.cut_batch import entry_edit
 from headgate.reprocess.steps.checkpoint.none_read import check_none_read
 from headgate.reprocess.steps.checkpoint.rewind import REWOUND
@@ -69,7 +69,7 @@ class SkipReplacedInput(CheckpointSwap):
         The logs of a checkpoint that the run itself has just written say nothing.
         """
         logs = self.checkpoint if self.first and not again else None
-        prove_stopped(inspector, self.pipeline, checkpoint=logs)
+        check_stopped(inspector, self.pipeline, checkpoint=logs)
         check_writers(inspector, self.writers)
         if not again:
             self.check_old(inspector)

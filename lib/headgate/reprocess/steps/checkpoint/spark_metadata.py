@@ -10,7 +10,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.text.numbers import plural
 
 LOG = "_spark_metadata"
@@ -55,7 +55,7 @@ class CutSinkLog(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or the log can't be cut at the batch any more."""
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
         if again:
             return
         found = inspector.sinks.log(self.target, self.batch, self.kept)
@@ -140,7 +140,7 @@ class RestoreSinkLog(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs."""
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
 
     def bind(self, applier: Applier) -> PriorState:
         """Refuse where the old log is gone; list what was written since."""

@@ -11,7 +11,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
 from headgate.reprocess.steps.process.stop_start import stop_with
 
@@ -58,7 +58,7 @@ class CheckpointSwap(StepBase):
         itself has just written doesn't say that a query runs: `apply` checks the logs of an old one
         before it moves it.
         """
-        prove_stopped(inspector, self.pipeline, checkpoint=None if again else self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=None if again else self.checkpoint)
         if not again:
             self.check_old(inspector)
 
@@ -90,7 +90,7 @@ class CheckpointSwap(StepBase):
                     f"the copy {was['copy']} no longer exists, so checkpoint {self.checkpoint} was "
                     f"not replaced. Run `headgate undo {applier.run}`, then `headgate plan` again"
                 )
-            prove_stopped(applier, self.pipeline, checkpoint=self.checkpoint)
+            check_stopped(applier, self.pipeline, checkpoint=self.checkpoint)
             applier.folders.move(self.checkpoint, was["aside"])
         if applier.folders.exists(was["copy"]):
             applier.folders.move(was["copy"], self.checkpoint)
@@ -152,7 +152,7 @@ class RestoreCheckpoint(RestoreFolder):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs, and say that none does."""

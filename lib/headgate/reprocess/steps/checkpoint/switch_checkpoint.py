@@ -15,7 +15,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.create_remote import check_free
 from headgate.reprocess.steps.checkpoint.swap import OUTPUT_STAYS, check_query
 from headgate.reprocess.steps.process.stop_start import StartPipeline, stop_with
@@ -47,7 +47,7 @@ class SwitchCheckpoint(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or another one's checkpoint is there."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
         if not again and not self.made:
             check_free(inspector, self.place)
@@ -150,7 +150,7 @@ class SwitchToOldCheckpoint(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.place)
+        check_stopped(inspector, self.pipeline, checkpoint=self.place)
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there again."""

@@ -12,7 +12,7 @@ from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, active_reason, check_inactive
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, committed
 from headgate.text.numbers import name_list, plural
 
@@ -34,7 +34,7 @@ class DeleteGroup(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in the group; after a crash it may be gone."""
         if self.pipeline is not None:
-            prove_stopped(inspector, self.pipeline)
+            check_stopped(inspector, self.pipeline)
         if again and is_gone(inspector, self.group):
             return
         check_inactive(inspector, self.group, self.group_type)

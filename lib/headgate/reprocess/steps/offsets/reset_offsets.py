@@ -22,7 +22,7 @@ from headgate.reprocess.steps.base.step import (
     check_topics,
     topic_facts,
 )
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import (
     Commit,
     Move,
@@ -125,7 +125,7 @@ class ResetOffsets(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse if the pipeline isn't verified as stopped; `bind` checks group and topics."""
         if self.pipeline is not None:
-            prove_stopped(inspector, self.pipeline)
+            check_stopped(inspector, self.pipeline)
         if again:
             # What `bind` has found holds only for the group and the topics that it saw.
             check_inactive(inspector, self.group, self.group_type)
@@ -165,7 +165,7 @@ class ResetOffsets(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a partition is not where it was to go."""
-        _prove(applier, self.group, moves_of(was))
+        _verify(applier, self.group, moves_of(was))
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the old offsets; delete offsets of partitions that had none."""
@@ -237,7 +237,7 @@ class RestoreOffsets(StepBase):
         if again and _all_there(inspector, self.group, self.moves):
             return
         if self.pipeline is not None:
-            prove_stopped(inspector, self.pipeline)
+            check_stopped(inspector, self.pipeline)
         # A group whose last offset is deleted, or has expired, is gone; a commit recreates it.
         check_gone_or_inactive(inspector, self.group, self.group_type, again=True)
         check_topics(inspector, self.topics)
@@ -317,7 +317,7 @@ class RestoreOffsets(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a partition is not as it was."""
-        _prove(applier, self.group, self.moves)
+        _verify(applier, self.group, self.moves)
 
 
 def _unfit(topic: str, planned: Mapping[str, Any], now: Mapping[str, Any] | None) -> str:
@@ -360,7 +360,7 @@ def _offset(move: Move, to: Commit) -> GroupOffset:
     return GroupOffset(topic=move.topic, partition=move.partition, **to.row())
 
 
-def _prove(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
+def _verify(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
     now = committed(applier, group_id)
     wrong = [_wrong(m, now.get((m.topic, m.partition))) for m in moves]
     wrong = [text for text in wrong if text]

@@ -10,7 +10,7 @@ from headgate.model.cluster import GroupOffset
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_inactive, check_topics
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 from headgate.reprocess.steps.offsets.target import TopicPart
@@ -54,7 +54,7 @@ class SkipRecords(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in the group, or the topic is not the planned one."""
         if self.pipeline is not None:
-            prove_stopped(inspector, self.pipeline)
+            check_stopped(inspector, self.pipeline)
         check_inactive(inspector, self.group, self.group_type)
         check_topics(inspector, self.topics)
 

@@ -15,7 +15,7 @@ from headgate.reprocess.steps.base.step import (
     check_found_topics,
     known_log,
 )
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, commits_of
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import TopicPart
@@ -147,7 +147,7 @@ def check_writers(inspector: Inspector, writers: Iterable[str]) -> None:
         found = inspector.processes.registered(name)
         group, checkpoint = (found.group, found.checkpoint) if found else (None, None)
         try:
-            prove_stopped(inspector, name, group=group, checkpoint=checkpoint)
+            check_stopped(inspector, name, group=group, checkpoint=checkpoint)
         except RefusedError as error:
             raise RefusedError(
                 f"{error}. The next step skips the old results of {name}. If {name} still writes, "

@@ -11,7 +11,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import unassigned
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.base.wait import Wait
 
 # Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
@@ -169,7 +169,7 @@ class ConfirmDrained(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs it again."""
-        prove_stopped(inspector, self.pipeline, group=self.group, checkpoint=self.checkpoint)
+        check_stopped(inspector, self.pipeline, group=self.group, checkpoint=self.checkpoint)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Say it: nothing is changed."""

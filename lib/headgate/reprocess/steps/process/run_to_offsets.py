@@ -23,7 +23,7 @@ from headgate.reprocess.steps.base.step import (
     check_topics,
     known_log,
 )
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.process.stop_start import (
     START_SECONDS,
@@ -87,7 +87,7 @@ class RunToOffsets(StepBase):
         check_command(inspector, self.pipeline, "stop", self.stop)
         check_topics(inspector, self.topics)
         if not again:
-            prove_stopped(inspector, self.pipeline, group=self.group)
+            check_stopped(inspector, self.pipeline, group=self.group)
 
     def bind(self, applier: Applier) -> PriorState:
         """Take the latest offsets: the run ends there, whatever is written later."""

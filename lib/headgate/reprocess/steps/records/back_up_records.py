@@ -14,7 +14,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.record_backup import Digest, Span
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.text.numbers import name_list, offset_range, plural
 
 _LONGEST = str(2**63 - 1)
@@ -70,7 +70,7 @@ class BackUpRecords(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs, a topic is not the planned one, or can't be read."""
         if self.pipeline is not None:
-            prove_stopped(inspector, self.pipeline)
+            check_stopped(inspector, self.pipeline)
         check_topics(inspector, self.topics)
         if open_on := inspector.kafka.topics_in_transaction(self.topics):
             raise RefusedError(

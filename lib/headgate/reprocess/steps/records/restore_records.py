@@ -12,7 +12,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.topic_differences import topic_differences
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.records.back_up_records import filling
 from headgate.text.numbers import as_records, name_list, plural
 
@@ -77,7 +77,7 @@ class RestoreRecords(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or something is missing."""
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(inspector, self.group, None, again=True)
         lost = self._lost(inspector)

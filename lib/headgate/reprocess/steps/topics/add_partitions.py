@@ -10,7 +10,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, check_topics
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.text.numbers import name_list, plural
 
@@ -45,7 +45,7 @@ class AddPartitions(StepBase):
 
         After a crash some of them may have all their partitions already.
         """
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(inspector, self.group, self.group_type, again=again)
         left = self._left(inspector) if again else self.topics

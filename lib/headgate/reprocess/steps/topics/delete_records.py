@@ -9,7 +9,7 @@ from headgate.errors import StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
 from headgate.reprocess.steps.topics.delete_topics import check_all_backed_up
@@ -42,7 +42,7 @@ class DeleteRecords(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or a topic is not the planned one."""
-        prove_stopped(inspector, self.pipeline, group=self.group)
+        check_stopped(inspector, self.pipeline, group=self.group)
         check_topics(inspector, self.topics)
 
     def bind(self, applier: Applier) -> PriorState:

@@ -14,7 +14,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics
 from headgate.reprocess.steps.base.topic_differences import topic_differences
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.process.stop_start import stop_with
 from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling, spans_of
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
@@ -74,7 +74,7 @@ class DeleteTopics(StepBase):
         After a crash some of them may be gone already.
         """
         if self.pipeline is not None:
-            prove_stopped(inspector, self.pipeline)
+            check_stopped(inspector, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(inspector, self.group, self.group_type, again=again)
         left = inspector.kafka.shapes(self.topics) if again else self.topics
@@ -199,7 +199,7 @@ class RestoreTopics(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs or reads one that would be replaced."""
         if self.pipeline is not None:
-            prove_stopped(inspector, self.pipeline)
+            check_stopped(inspector, self.pipeline)
         if self.group is not None:
             # What commits made anew of a group is of the classic type, whatever it was before.
             check_gone_or_inactive(inspector, self.group, None, again=True)

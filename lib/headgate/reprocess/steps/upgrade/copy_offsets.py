@@ -11,7 +11,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 from headgate.reprocess.steps.upgrade.drop_application import DropApplication
@@ -54,7 +54,7 @@ class CopyOffsets(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the new version runs, or a topic is another one."""
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
         check_gone_or_inactive(inspector, self.group, None, again=True)
         check_topics(inspector, self.topics)
 
@@ -127,8 +127,8 @@ class SwitchOffsets(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse unless both versions are stopped."""
-        prove_stopped(inspector, self.old, group=self.source)
-        prove_stopped(inspector, self.pipeline, group=self.group)
+        check_stopped(inspector, self.old, group=self.source)
+        check_stopped(inspector, self.pipeline, group=self.group)
         check_topics(inspector, self.topics)
 
     def bind(self, applier: Applier) -> PriorState:

@@ -10,7 +10,7 @@ from headgate.reprocess.ports.evidence import new_codes, said_findings
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.replace import CheckpointCopy
 from headgate.reprocess.steps.checkpoint.swap import restore_steps
@@ -163,7 +163,7 @@ class DeployVersion(StepBase):
         check_command(inspector, self.pipeline, "rollback", self.rollback)
         if self.command is not None:
             check_command(inspector, self.pipeline, "deploy", self.command)
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; after a crash once more."""
@@ -199,7 +199,7 @@ class RollBackVersion(StepBase):
                 f"{self.pipeline} no longer has a rollback command. Add `rollback` under "
                 "[pipeline.commands] in headgate.toml, then undo the run again"
             )
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; after a crash once more."""

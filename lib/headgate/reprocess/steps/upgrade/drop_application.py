@@ -10,7 +10,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.offsets.delete_group import is_gone
 from headgate.reprocess.steps.upgrade.group_positions import internal_topics
 from headgate.text.numbers import name_list
@@ -40,7 +40,7 @@ class DropApplication(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where it runs."""
-        prove_stopped(inspector, self.pipeline)
+        check_stopped(inspector, self.pipeline)
         check_gone_or_inactive(inspector, self.group, None, again=True)
 
     def apply(self, applier: Applier, was: PriorState) -> None:

@@ -13,7 +13,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
-from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.verify_stopped import check_stopped
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.swap import check_query
@@ -78,7 +78,7 @@ class RunBeside(StepBase):
         """Refuse where the checkpoint is another query's, or runs although it was stopped."""
         check_query(inspector, self.checkpoint, self.query_id)
         if self.goal == SWITCH:
-            prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+            check_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
 
     def bind(self, applier: Applier) -> PriorState:
         """Name the copy."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from headgate.model.output_columns import Payload
-from headgate.model.sinks import may_be_one_place, normal_path
+from headgate.model.sinks import may_be_same_output, normal_path
 from headgate.model.state_schema import Field, Schema, type_text
 from headgate.model.version import Sink, Version
 from headgate.rules.spark.facts.expressions import QUOTED
@@ -75,7 +75,7 @@ def same_place(before: Sink | None, after: Sink | None) -> bool:
     old, new = before.place, after.place
     if not old or not new or normal_path(old) == normal_path(new):
         return True
-    return before.format != "kafka" and may_be_one_place(old, new)
+    return before.format != "kafka" and may_be_same_output(old, new)
 
 
 def output_changes(before: Version, after: Version) -> tuple[OutputChange, ...]:
