@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from headgate.cli.main import headgate
 from headgate.errors import ScenarioError
+from headgate.local import up
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -278,3 +279,19 @@ def test_each_kind_of_new_py_is_a_typical_change(monkeypatch):
         del sys.modules[name]
     kinds = {parser.parse_args(line.split()).kind for line in lines}
     assert kinds == set(parser._subparsers._group_actions[0].choices)
+
+
+def test_each_command_is_in_a_table():
+    page = (DOCS / "reference" / "command-line.md").read_text("utf-8")
+    context = click.Context(headgate)
+    shown = {
+        n for n in headgate.list_commands(context) if not headgate.get_command(context, n).hidden
+    }
+    tables = "\n".join(line.split(" | ")[0] for line in page.splitlines() if line.startswith("|"))
+    assert sorted(shown - set(re.findall(r"`headgate ([a-z-]+)", tables))) == []
+
+
+def test_how_long_the_console_may_take_is_what_the_page_says():
+    page = (DOCS / "operate" / "troubleshooting.md").read_text("utf-8")
+    (shown,) = re.findall(r"The console didn't respond within (\d+) s", page)
+    assert float(shown) == up._PAGE_LIMIT
