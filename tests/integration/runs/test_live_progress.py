@@ -74,9 +74,9 @@ def test_a_cancelled_run_says_where_it_leaves_things(team, groups, billing):
         time.sleep(0.1)
     cancelled = team.run("cancel", run, "--wait")
     assert cancelled["state"] == "cancelled"
-    told = " ".join(cancelled["stands"])
+    told = " ".join(cancelled["state_after"])
     assert "Step 1 may be partly applied: stop billing" in told
     assert f"headgate undo {run}" in told
     assert groups.committed(group) == before
     # What the page and `runs` say is the same.
-    assert team.run("runs", run)["stands"] == cancelled["stands"]
+    assert team.run("runs", run)["state_after"] == cancelled["state_after"]

@@ -38,7 +38,7 @@ def command(name: str, wait: bool, output: str) -> int:
         if state.is_active
         else f"Run {name} is {state}."
     )
-    found = {"run": name, "cancelled": True, "state": state.value, "stands": stands}
+    found = {"run": name, "cancelled": True, "state": state.value, "state_after": stands}
     _say(found, [first, *stands], output)
     return 0
 

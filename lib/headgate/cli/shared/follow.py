@@ -298,7 +298,7 @@ def as_json(detail: RunOutcome) -> dict[str, Any]:
         "steps": steps,
         "error": detail.row.error,
         "undo_of": detail.undo_of,
-        "stands": list(detail.stands),
+        "state_after": list(detail.stands),
     }
 
 
