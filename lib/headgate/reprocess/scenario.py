@@ -167,6 +167,8 @@ class PlanRequest:
 class Scenario:
     """One scenario. `title` is a few words, `what` one sentence for whoever chooses.
 
+    `short` is a sentence that fits a line of a terminal beside the name (55 characters).
+
     `build` returns the plan, with or without blockers; it changes nothing. A plan whose options are
     empty gets those that were asked; a builder that resolves one (two days ago) returns the plan
     with the resolved ones, because the plan is built again from them before its run begins.
@@ -174,6 +176,7 @@ class Scenario:
 
     name: str
     title: str
+    short: str
     what: str
     support: Mapping[Engine, Support]
     build: Callable[[PlanRequest], Plan]

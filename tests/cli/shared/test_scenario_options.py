@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 import pytest
+from click.testing import CliRunner
 
+from headgate.cli.main import headgate
 from headgate.cli.shared.scenario_options import Scenarios
 from headgate.errors import ScenarioError
 from headgate.reprocess.scenarios.build import SCENARIOS
@@ -65,3 +69,10 @@ def test_what_is_wrong_in_a_file_of_offsets_is_said_of_the_file(tmp_path):
     assert with_rows(SCENARIOS["from-point"], {"from-file": str(file)}) == {
         "to-offsets": ["orders,0,7"]
     }
+
+
+def test_each_scenario_has_a_whole_sentence_in_the_list():
+    listed = CliRunner().invoke(headgate, ["plan", "--help"]).output
+    lines = listed.partition("Commands:\n")[2].splitlines()
+    assert len(lines) == len(SCENARIOS)
+    assert [line for line in lines if not re.fullmatch(r"  [a-z-]+ +[A-Z].*[^.]\.", line)] == []

@@ -54,7 +54,7 @@ class Scenarios(click.Group):
         wrapped: Any = call
         for decorate in reversed((click.argument("pipeline"), *self._more)):
             wrapped = decorate(wrapped)
-        made = click.command(scenario.name, help=scenario.what)(wrapped)
+        made = click.command(scenario.name, help=scenario.what, short_help=scenario.short)(wrapped)
         made.params += [_option(option) for option in scenario.options]
         made.params.append(config_option())
         return made

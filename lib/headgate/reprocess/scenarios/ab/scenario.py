@@ -160,6 +160,7 @@ _STREAM = (
 SCENARIO = Scenario(
     name="ab",
     title="Compare two versions (A/B)",
+    short="Compare the results of two versions on equal records.",
     what="Process the same records with two versions, and compare their results row by row.",
     build=build,
     options=(

@@ -105,6 +105,7 @@ CONNECTION = (
 SCENARIO = Scenario(
     name=RESET,
     title="Reset",
+    short="Reset a Kafka Streams application.",
     what="Reset a Kafka Streams application, with the options of Kafka's "
     "kafka-streams-application-reset.",
     build=build,

@@ -23,6 +23,7 @@ _COMMANDS = Condition(need="`start` and `stop` commands", ask=commands("start", 
 SCENARIO = Scenario(
     name="bounded",
     title="Bounded run",
+    short="Process records up to the latest offsets, then stop.",
     what="Process records up to the latest offsets at the start of the run, then stop the "
     "pipeline.",
     build=build,

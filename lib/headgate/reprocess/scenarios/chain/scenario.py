@@ -271,6 +271,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="chain",
     title="Chain",
+    short="Rewind a pipeline and its downstream pipelines.",
     what="Rewind a pipeline and its downstream pipelines to one target time, in order.",
     build=build,
     options=OPTIONS,

@@ -286,6 +286,7 @@ _OPTIONS = (
 SCENARIO = Scenario(
     name="dead-letters",
     title="Redrive dead letters",
+    short="Write records of a dead letter topic back.",
     what="Inspect a dead letter topic, and write its records back to be processed again.",
     build=build,
     options=_OPTIONS,

@@ -41,6 +41,7 @@ _KEEP_INTERNAL = replace(KEEP_INTERNAL, help="Keep internal topics and local sta
 SCENARIO = Scenario(
     name="decommission",
     title="Decommission",
+    short="Remove what a stopped pipeline left behind.",
     what="Remove the group, internal topics, checkpoint and state of a stopped pipeline.",
     build=build,
     options=(BACK_UP, INTERNAL_TOPICS, _KEEP_INTERNAL, CLEARED),

@@ -399,6 +399,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="from-point",
     title="From an offset or time",
+    short="Restart at a time, at offsets or where a group is.",
     what="Restart at a time, an offset, offsets from a file, or another group's offsets.",
     build=build,
     options=OPTIONS,

@@ -36,6 +36,7 @@ def build(request: PlanRequest) -> Plan:
 SCENARIO = Scenario(
     name="from-scratch",
     title="From scratch",
+    short="Drop the state and reprocess all records.",
     what="Drop the state and reprocess all records that are still in the inputs.",
     build=build,
     options=(*output_topics.OPTIONS, *kafka_streams_options.OPTIONS),

@@ -306,6 +306,7 @@ def _measured(request: PlanRequest, found: EventTimes) -> str:
 SCENARIO = Scenario(
     name="historical-range",
     title="Historical range",
+    short="Recompute the results of an event-time range.",
     what="Recompute the results of an event-time range, and write them to a folder, a topic or a "
     "table.",
     build=build,

@@ -131,6 +131,7 @@ _WHEN = "schedule"
 SCENARIO = Scenario(
     name="incremental",
     title="Scheduled runs",
+    short="Process unread records on a schedule.",
     what="Process unread records at each tick of a schedule, then stop the pipeline.",
     build=build,
     options=(

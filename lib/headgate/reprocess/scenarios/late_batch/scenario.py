@@ -201,6 +201,7 @@ def _empty(touch: LateTouch) -> list[str]:
 SCENARIO = Scenario(
     name="late-batch",
     title="Late batch",
+    short="Recompute the results that late records change.",
     what="Recompute only the results that late records change, and replace them in a folder or a "
     "table.",
     build=build,

@@ -127,6 +127,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="new-checkpoint",
     title="New checkpoint at the old offsets",
+    short="Start a new version without the old state.",
     what=(
         "Start an incompatible new version at the offsets where the old version stopped, "
         "without state."

@@ -90,6 +90,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="offline-upgrade",
     title="Offline upgrade",
+    short="Stop the old version, then start the new version.",
     what="Stop the pipeline, back up its checkpoint or offsets, start the checked new version and "
     "verify it.",
     build=build,

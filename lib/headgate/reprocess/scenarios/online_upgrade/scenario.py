@@ -170,6 +170,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="online-upgrade",
     title="Online upgrade (blue/green)",
+    short="Run the new version beside the old one, then switch.",
     what="Run the new version beside the old version, compare results, and switch.",
     build=build,
     options=OPTIONS,

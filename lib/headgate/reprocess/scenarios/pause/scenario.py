@@ -183,6 +183,7 @@ _NEEDED = {
 SCENARIO = Scenario(
     name="pause",
     title="Pause and resume",
+    short="Pause the pipeline, and resume without losing records.",
     what="Pause the pipeline without losing records, and resume later at the same position.",
     build=build,
     options=(

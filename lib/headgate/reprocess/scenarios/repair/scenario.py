@@ -71,6 +71,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="repair",
     title="Repair",
+    short="Repair a checkpoint, offsets or an open transaction.",
     what="Repair a broken checkpoint, committed offsets out of range, or an open transaction that "
     "blocks consumers.",
     build=build,

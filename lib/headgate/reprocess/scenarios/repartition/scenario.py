@@ -70,6 +70,7 @@ _REPARTITIONED = Condition(
 SCENARIO = Scenario(
     name="repartition",
     title="Repartition",
+    short="Change the number of partitions of state or inputs.",
     what="Repartition the state of a query, or add partitions to the inputs of a Kafka Streams "
     "application.",
     build=build,

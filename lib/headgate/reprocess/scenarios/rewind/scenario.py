@@ -336,6 +336,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="rewind",
     title="Rewind to an earlier batch",
+    short="Rewind offsets and state to an earlier batch.",
     what="Rewind offsets and state to the end of an earlier batch.",
     build=build,
     options=OPTIONS,

@@ -26,6 +26,7 @@ def build(request: PlanRequest) -> Plan:
 SCENARIO = Scenario(
     name="skip-records",
     title="Skip records",
+    short="Back up and skip records of one partition.",
     what="Back up and skip a poison record, or a range of records in one partition.",
     build=build,
     options=(
