@@ -65,6 +65,9 @@ def up(request: Request, say: Say) -> None:
     """
     if os.environ.get(FOLLOW_PARENT):
         die_with_parent(os.getppid(), signal.SIGTERM)
+    if not request.demo and request.config is None:
+        # Before the folder is made: a start that can't be leaves nothing behind.
+        raise SetupError("headgate.toml not found. Pass the file with --config, or use --demo")
     home = request.home.resolve()
     with explained(home):
         _up(request, home, say)
@@ -103,9 +106,7 @@ def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None
     port = console_port(request.port)
     if request.demo:
         _run_demo(home, port, supervisor, say)
-    elif request.config is None:
-        raise SetupError("headgate.toml not found. Pass the file with --config, or use --demo")
-    else:
+    elif request.config is not None:
         config = request.config.resolve()
         supervisor.start(_worker(config, home, {}))
         supervisor.start(_console(config, home, port, {}))

@@ -42,6 +42,10 @@ from headgate.usecases.restore_points.list_points import PointList, list_points
 
 PYTHON = (3, 11)
 _MYSELF = "`headgate doctor`"
+# Without headgate.toml `headgate up` has nothing to serve.
+_UP_WITHOUT_FILE = (
+    "create headgate.toml, then run `headgate up`. For an example, run `headgate up --demo`"
+)
 
 
 class State(StrEnum):
@@ -185,7 +189,7 @@ def _worker(context: Context) -> Check:
                 f"no worker is running ({slot.name}): nothing updates the stored versions, and "
                 "each run starts its own worker"
             ),
-            "run `headgate up`",
+            "run `headgate up`" if context.registry.path else _UP_WITHOUT_FILE,
         )
     finally:
         store.close()
