@@ -42,7 +42,7 @@ def test_somebody_asks_and_somebody_else_approves(store, asked, new_run):
 
 def test_nobody_approves_what_they_asked_for(store, asked, new_run):
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(RefusedError, match="another person must approve"):
+    with pytest.raises(RefusedError, match=f"Ask that person to run `headgate approve {request}`"):
         store.requests.approve(request, new_run(), by="ann")
     assert store.runs.list() == ()
     assert store.requests.get(request).state is RequestState.OPEN

@@ -137,7 +137,8 @@ def _to_approve(connection: Connection, request: str, by: str) -> RequestRow:
     row = _open(connection, request)
     if is_same_person(row.asked_by, by):
         raise RefusedError(
-            f"{row.asked_by} created request {request}: another person must approve it"
+            f"{row.asked_by} created request {request}: another person must approve it. Ask that "
+            f"person to run `headgate approve {request}`, or run `headgate cancel {request}`"
         )
     return row
 

@@ -12,7 +12,8 @@ from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.steps.topics.delete_records import DeleteRecords
 
 ASKED = "No undo is possible for 1 step: delete all records of bills. Start the run? [y/N]"
-QUEUED, DECLINED = "it was queued", "the run wasn't confirmed, so it wasn't started"
+QUEUED = "it was queued"
+DECLINED = "Nothing was changed. To start the run, apply the plan again and answer y, or pass --yes"
 
 
 @pytest.fixture

@@ -256,3 +256,8 @@ def test_outputs_of_the_console_are_folders_of_the_file_and_addresses():
     assert read(text).console_outputs == (
         *("/team/results", "/data/x", "kafka:orders-*", "jdbc:shop.totals"),
     )
+
+
+def test_a_syntax_error_says_what_to_do():
+    with pytest.raises(RegistryError, match=r":1: not valid TOML.*\. Correct this line$"):
+        parse("[kafka\n", path="headgate.toml", env={})

@@ -105,7 +105,17 @@ def test_evidence_that_can_not_be_read_is_a_risk_with_its_remedy(query, tmp_path
     (tmp_path / "capture.json").unlink()
     plan = plan_scenario(query, "from-scratch", "rows")
     (said,) = [r for r in plan.risks if r.startswith("The registered evidence of rows")]
-    assert said.endswith("Correct `evidence` or `watch` in headgate.toml")
+    assert said.endswith("Correct `evidence` in headgate.toml")
+
+
+def test_the_remedy_of_a_missing_checkpoint_names_its_key(tmp_path):
+    file = tmp_path / "headgate.toml"
+    file.write_text(
+        '[[pipeline]]\nname = "p"\nengine = "spark"\ncheckpoint = "gone"\nevidence = ["e"]\n'
+    )
+    plan = plan_scenario(open_context(str(file)), "repair", "p")
+    (said,) = [r for r in plan.risks if r.startswith("The registered evidence of p")]
+    assert said.endswith("Correct `checkpoint` in headgate.toml")
 
 
 def test_evidence_of_another_engine_is_an_error(tmp_path):

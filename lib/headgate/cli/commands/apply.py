@@ -51,7 +51,10 @@ def _confirm(plan: Plan) -> None:
 
     said = no_undo_words(plan) if plan.can_apply else None
     if said and not click.confirm(f"{harmless(said)} Start the run?", err=True):
-        raise RefusedError("the run wasn't confirmed, so it wasn't started. Nothing was changed")
+        raise RefusedError(
+            "the run wasn't confirmed, so it wasn't started. Nothing was changed. To start the "
+            "run, apply the plan again and answer y, or pass --yes"
+        )
 
 
 def _read(file: Path) -> str:

@@ -92,7 +92,10 @@ def connection_arguments(name: str, settings: Mapping[str, str] | None) -> dict[
         )
     url = settings["url"]
     if not url.startswith(_SCHEME):
-        raise RefusedError(f"[jdbc.{name}]: Headgate writes only to PostgreSQL ({_SCHEME}//...)")
+        raise RefusedError(
+            f"[jdbc.{name}]: Headgate writes only to PostgreSQL. Set `url` to {_SCHEME}//..., or "
+            "write to a folder or a topic"
+        )
     location, _, query = url.removeprefix(_SCHEME).partition("?")
     found: dict[str, Any] = {"connect_timeout": _TIMEOUT_S, "application_name": "headgate"}
     found |= _server(location)

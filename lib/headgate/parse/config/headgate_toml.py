@@ -76,7 +76,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
     line = int(match[1]) if match and match[1] else at_end
     reason = _AT.sub("", message).strip()
     said = f": {reason[0].lower()}{reason[1:]}" if reason else ""
-    return RegistryError(f"not valid TOML{said}", source=source, line=line)
+    return RegistryError(f"not valid TOML{said}. Correct this line", source=source, line=line)
 
 
 def _registry(top: Table, path: PurePath) -> Registry:

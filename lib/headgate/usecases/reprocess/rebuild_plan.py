@@ -149,9 +149,23 @@ def described(inspector: Inspector, pipeline: str) -> tuple[Version | None, list
         return None, [
             (
                 f"The registered evidence of {pipeline} can't be read, so the plan ignores "
-                f"this evidence: {said}. Correct `evidence` or `watch` in headgate.toml"
+                f"this evidence: {said}. Correct {_evidence_keys(inspector, pipeline, said)} in "
+                "headgate.toml"
             )
         ]
+
+
+def _evidence_keys(inspector: Inspector, name: str, said: str) -> str:
+    """Return the keys of headgate.toml that name what can't be read: one if `said` names it."""
+    pipeline = inspector.processes.registered(name)
+    if pipeline is None:
+        return "`evidence` or `watch`"
+    given = {"evidence": pipeline.evidence, "watch": (pipeline.watch,)}
+    given["checkpoint"] = (pipeline.checkpoint,)
+    keys = {key: [v for v in values if v] for key, values in given.items()}
+    named = [key for key, values in keys.items() if any(v in said for v in values)]
+    found = named[:1] if len(named) == 1 else [key for key, values in keys.items() if values]
+    return " or ".join(f"`{key}`" for key in found or ("evidence",))
 
 
 def _known(store: Store | SqliteReader, pipeline: Pipeline | None) -> LastPositions:
