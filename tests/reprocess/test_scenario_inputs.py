@@ -14,6 +14,7 @@ SPARK, GROUP = Engine.SPARK, Engine.CONSUMER_GROUP
 REWIND = Scenario(
     name="rewind",
     title="Rewind",
+    short="Short.",
     what="Go back.",
     support=dict.fromkeys(Engine, SUPPORTED),
     build=lambda asked: asked.block("not today"),
@@ -61,6 +62,7 @@ def test_a_required_answer_is_asked_for_where_it_makes_sense():
     scenario = Scenario(
         name="copy",
         title="Copy",
+        short="Short.",
         what="",
         support={},
         build=lambda _request: pytest.fail("it was built without its answers"),
