@@ -15,6 +15,8 @@ from headgate.errors import NotFoundError, SetupError
 _TIMEOUT_S = 300.0
 # A hook has them for its own commit; they would redirect every other call.
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+# The mode of a symbolic link.
+_LINK = b"120000 "
 _SHALLOW = "in GitHub Actions set `fetch-depth: 0` of actions/checkout, elsewhere run `git fetch`"
 
 
@@ -66,6 +68,13 @@ class Repository:
         if commit is not None:
             return _paths(self._asked("ls-tree", "-r", "--name-only", "-z", "--full-tree", commit))
         return _paths(self._asked("ls-files", "--cached", "--others", "--exclude-standard", "-z"))
+
+    def links(self) -> frozenset[str]:
+        """Return the symbolic links of the working tree, without those that git ignores."""
+        listed = self._asked("ls-files", "--stage", "-z").split(b"\0")
+        known = {e.partition(b"\t")[2] for e in listed if e.startswith(_LINK)}
+        new = _paths(self._asked("ls-files", "--others", "--exclude-standard", "-z"))
+        return _paths(b"\0".join(known)) | {p for p in new if (self.root / p).is_symlink()}
 
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file as a commit has it, None if it doesn't."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +18,7 @@ from headgate.parse.config import headgate_toml
 from headgate.rules.compare.gated import PipelineChange
 from headgate.usecases.context import Context, importable_from, unset_variables
 from headgate.usecases.gate.follow_imports import Followed, ImportFollower
+from headgate.usecases.gate.links import Links, matches, read_links
 
 _MOST_REASONS = 3
 _PACKAGES = {"site-packages", "dist-packages"}
@@ -50,7 +51,8 @@ class Base:
     """The base: the commit that a working tree is compared with.
 
     `commit` is the full id. `changed` are the paths that differ, `files` all paths of the working
-    tree, `had` all paths of the base.
+    tree, `had` all paths of the base. What differs behind a link of `links` also differs under the
+    link's own path.
     """
 
     repository: Repository
@@ -58,6 +60,7 @@ class Base:
     changed: frozenset[str]
     files: frozenset[str]
     had: frozenset[str]
+    links: Links = field(default_factory=Links)
     warnings: tuple[str, ...] = ()
 
     def path(self, location: str | Path) -> str | None:
@@ -79,6 +82,11 @@ class Base:
         )
 
     @cached_property
+    def compared(self) -> frozenset[str]:
+        """The paths of the working tree that git compares, also those behind a link."""
+        return self.links.with_names(self.files)
+
+    @cached_property
     def _folders(self) -> frozenset[str]:
         """The folders in which something differs."""
         return frozenset(p.as_posix() for c in self.changed for p in PurePosixPath(c).parents)
@@ -86,6 +94,10 @@ class Base:
 
 def _untracked(path: str) -> str:
     return f"{path} isn't under version control, so it may have changed"
+
+
+def _outside(link: str) -> str:
+    return f"the link {link} leads out of the repository, so the target may have changed"
 
 
 def _below(path: str, folder: str) -> bool:
@@ -100,12 +112,14 @@ def find_base(repository: Repository, revision: str) -> Base:
     named = repository.commit(revision)
     ancestor = repository.common_ancestor(named)
     commit = ancestor or named
+    links = read_links(repository.root, repository.links())
     return Base(
         repository=repository,
         commit=commit,
-        changed=repository.changed(commit),
+        changed=links.with_names(repository.changed(commit)),
         files=repository.files(),
         had=repository.files(commit),
+        links=links,
         warnings=() if ancestor else (_no_history(repository, revision),),
     )
 
@@ -228,6 +242,8 @@ class _Search:
             reasons += self._unversioned(followed)
             reasons += self._requirements
             paths |= {c for c in self._base.changed if _is_named(c, followed.names)}
+            left = self._base.links.outside
+            reasons += [_outside(o) for o in sorted(left) if _is_named(o, followed.names)]
         elif pipeline.engine is Engine.SPARK and pipeline.inputs is None and not pipeline.evidence:
             reasons.append(
                 "neither `entry_point` nor `inputs` is set in headgate.toml, so any file may be "
@@ -244,7 +260,9 @@ class _Search:
             if path is None:
                 continue
             paths.add(path)
-            if not any(_below(f, path) for f in (*self._base.files, *self._base.had)):
+            if link := self._base.links.leaves(path):
+                reasons.append(_outside(link))
+            elif not any(_below(f, path) for f in (*self._base.compared, *self._base.had)):
                 reasons.append(_untracked(path))
         return paths, reasons
 
@@ -252,12 +270,16 @@ class _Search:
         folder = self._base.path(self._folder)
         for glob in pipeline.inputs or ():
             matching = {p for f in self._folder.glob(glob) if (p := self._base.path(f))}
-            prefix = "" if folder in (None, ".") else f"{folder}/"
-            changed = self._base.repository.changed(
-                self._base.commit, patterns=(f"{prefix}{glob}",)
-            )
+            pattern = f"{'' if folder in (None, '.') else f'{folder}/'}{glob}"
+            changed = self._base.repository.changed(self._base.commit, patterns=(pattern,))
+            # git doesn't compare what is behind a link.
+            linked = {p for p in matching if p in self._base.links.targets}
+            changed |= {p for p in linked if self._base.differs(p)}
+            changed |= {p for p in self._base.changed if matches(p, pattern)}
             if changed:
                 yield from (f"{path} changed" for path in sorted(changed))
+            elif left := sorted(filter(None, map(self._base.links.leaves, matching))):
+                yield _outside(left[0])
             elif not matching:
                 yield f"the pattern {glob} in `inputs` matches no file"
             elif unknown := sorted(p for p in matching if not self._is_known(p)):
@@ -266,12 +288,15 @@ class _Search:
     def _unversioned(self, followed: Followed) -> Iterator[str]:
         """Yield imported files that git can't compare: ignored ones, and those behind a link."""
         root = self._base.repository.root
-        unknown = followed.paths - self._base.files
-        yield from (_untracked(p) for p in sorted(unknown) if (root / p).is_file())
+        there = sorted(p for p in followed.paths if (root / p).is_file())
+        leaving = filter(None, map(self._base.links.leaves, there))
+        yield from dict.fromkeys(map(_outside, leaving))
+        unknown = (p for p in there if p not in self._base.compared)
+        yield from (_untracked(p) for p in unknown if not self._base.links.leaves(p))
 
     def _is_known(self, path: str) -> bool:
         is_folder = (self._base.repository.root / path).is_dir()
-        return is_folder or path in self._base.files
+        return is_folder or path in self._base.compared
 
     def _follow(self, module: str) -> Followed:
         if module not in self._followed:

@@ -48,7 +48,9 @@ class ImportFollower:
 
     def __init__(self, root: Path, importable: Sequence[Path]) -> None:
         self._root = root.resolve()
-        inside = [f.resolve() for f in importable]
+        # A link in the clone keeps its own path, which the gate compares with what it leads to.
+        written = [Path(os.path.abspath(f)) for f in importable]  # noqa: PTH100
+        inside = [f if f.is_relative_to(self._root) else f.resolve() for f in written]
         self._folders = tuple(
             dict.fromkeys(f for f in inside if f.is_relative_to(self._root) and f.is_dir())
         )
@@ -104,7 +106,7 @@ class ImportFollower:
         return None, tuple(spread)
 
     def _note(self, file: Path, walk: _Walk) -> None:
-        # A link out of the repository is followed, and its own path is what git compares.
+        # Links aren't followed: what differs behind one also differs under the link's own path.
         if file.is_relative_to(self._root):
             walk.paths.add(file.relative_to(self._root).as_posix())
 

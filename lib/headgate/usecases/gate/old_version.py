@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from headgate.errors import EvidenceError, HeadgateError
-from headgate.gateway.process.git import Repository
 from headgate.model.version import Version
 from headgate.parse.evidence.version_file import check_graph, load
 from headgate.rules.compare.gated import ComparedWith
 from headgate.store import open_store
 from headgate.usecases.context import UNSET, Context
 from headgate.usecases.gate.find_changes import Base, FoundChange
+from headgate.usecases.gate.links import matches
 
 _SUFFIX = ".headgate.json"
 _SQLITE = "sqlite:///"
@@ -136,7 +136,7 @@ def _other_code(base: Base, found: FoundChange, version: Version) -> str:
         return f"the version was captured from {code.entry_point}, not from the base's entry point"
     short = code.commit[:10]
     try:
-        differing = set(_differing(base.repository, code.commit, base.commit, found))
+        differing = set(_differing(base, code.commit, found))
     except HeadgateError:
         return f"commit {short} of the version isn't in this clone"
     return (
@@ -144,7 +144,10 @@ def _other_code(base: Base, found: FoundChange, version: Version) -> str:
     )
 
 
-def _differing(repository: Repository, old: str, new: str, found: FoundChange) -> Iterator[str]:
-    yield from repository.changed(repository.commit(old), new) & found.depends_on
+def _differing(base: Base, commit: str, found: FoundChange) -> Iterator[str]:
+    repository = base.repository
+    changed = base.links.with_names(repository.changed(repository.commit(commit), base.commit))
+    yield from changed & found.depends_on
     if found.pipeline.inputs:
-        yield from repository.changed(old, new, found.pipeline.inputs)
+        yield from repository.changed(commit, base.commit, found.pipeline.inputs)
+        yield from (c for c in changed for i in found.pipeline.inputs if matches(c, i))
