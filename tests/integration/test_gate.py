@@ -146,8 +146,8 @@ def own_packages(jobs, tmp_path, monkeypatch):
 
 
 OWN = (
-    "requirements.txt differs from the base, so Headgate ran the base's code in a separate Python "
-    "environment ({})."
+    "requirements.txt changed, so Headgate ran the base's code in a separate Python environment "
+    "({})."
 )
 
 

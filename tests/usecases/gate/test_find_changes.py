@@ -5,7 +5,8 @@ import pytest
 from headgate.errors import NotFoundError, SetupError
 from headgate.gateway.process.git import repository_of
 from headgate.usecases.context import read_context, unset_variables
-from headgate.usecases.gate.find_changes import find_base, find_changes
+from headgate.usecases.gate.base import find_base
+from headgate.usecases.gate.find_changes import find_changes
 
 pytestmark = pytest.mark.slow
 
@@ -215,6 +216,31 @@ def test_settings_of_the_pipeline_and_its_packages(repo):
         "requirements.txt changed",
     )
     assert found["clicks"] == ("changed", "requirements.txt changed")
+
+
+@pytest.mark.parametrize("option", ["-r ", "--requirement=", "-c ", "-r"])
+def test_included_requirements_change_pipelines(repo, option):
+    repo.file("requirements.txt", f"{option}more/base.txt\n")
+    repo.file("more/base.txt", "-c limits.txt\n")
+    repo.file("more/limits.txt", "a<2\n")
+    repo.commit()
+    repo.file("README.md", "x")
+    assert changes()[0]["orders"] == ("unchanged",)
+    repo.file("more/limits.txt", "a<3\n")
+    assert changes()[0]["orders"] == ("changed", "more/limits.txt changed")
+    (repo.folder / "more/limits.txt").unlink()
+    assert changes()[0]["orders"] == ("changed", "more/limits.txt changed")
+
+
+def test_another_requirements_file_changes_pipelines(repo):
+    text = (repo.folder / "headgate.toml").read_text()
+    repo.file("requirements.txt", "a==1\n")
+    repo.file("other.txt", "a==2\n")
+    repo.commit()
+    repo.file("headgate.toml", f'[gate]\nrequirements = "requirements.txt"\n{text}')
+    assert changes()[0]["orders"] == ("unchanged",)
+    repo.file("headgate.toml", f'[gate]\nrequirements = "other.txt"\n{text}')
+    assert changes()[0]["orders"] == ("changed", "`requirements` in headgate.toml changed")
 
 
 def test_new_removed_and_renamed_pipelines(repo):

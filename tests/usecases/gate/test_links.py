@@ -4,7 +4,8 @@ import pytest
 
 from headgate.gateway.process.git import repository_of
 from headgate.usecases.context import read_context, unset_variables
-from headgate.usecases.gate.find_changes import find_base, find_changes
+from headgate.usecases.gate.base import find_base
+from headgate.usecases.gate.find_changes import find_changes
 from headgate.usecases.gate.links import matches
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from headgate.gateway.process.clean_environment import clean_environment
 from headgate.gateway.process.system_user import home_folder
 
 _TIMEOUT_S = 900.0
-_NESTED = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[\s=]+(\S+)")
+_NESTED = re.compile(r"^\s*(?:-[rc]\s*|--(?:requirement|constraint)[\s=]+)(\S+)")
 _FALLBACK = "headgate-fallback.pth"
 
 
@@ -63,20 +63,25 @@ def python_of(requirements: Path, folder: Path | None = None) -> tuple[Path, boo
 
 def _key(requirements: Path) -> str:
     digest = hashlib.sha256(f"{sys.version}\0{sys.prefix}".encode())
-    for path in _files(requirements, set()):
+    for path in filter(Path.is_file, included_files(requirements)):
         digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:32]
 
 
-def _files(path: Path, seen: set[Path]) -> Iterator[Path]:
-    """Yield the file and the files that it includes."""
-    if path in seen or not path.is_file():
-        return
-    seen.add(path)
-    yield path
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        if found := _NESTED.match(line):
-            yield from _files(path.parent / found[1], seen)
+def included_files(requirements: Path) -> list[Path]:
+    """Return the file and all files that it includes with `-r` or `-c`; they may not exist."""
+    found: list[Path] = []
+    pending = [requirements]
+    while pending:
+        path = pending.pop()
+        if path in found:
+            continue
+        found.append(path)
+        if path.is_file():
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            nested = [match[1] for line in lines if (match := _NESTED.match(line))]
+            pending += [Path(os.path.normpath(path.parent / n)) for n in reversed(nested)]
+    return found
 
 
 def _make(draft: Path, requirements: Path) -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from headgate.errors import RegistryError
-from headgate.gateway.files.addresses import is_uri
-from headgate.gateway.process.git import Repository
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.config import headgate_toml
 from headgate.rules.compare.gated import PipelineChange
 from headgate.usecases.context import Context, importable_from, unset_variables
+from headgate.usecases.gate.base import Base, is_below
 from headgate.usecases.gate.follow_imports import Followed, ImportFollower
-from headgate.usecases.gate.links import Links, matches, read_links
+from headgate.usecases.gate.links import matches
+from headgate.usecases.gate.requirements import Requirements, find_requirements
 
 _MOST_REASONS = 3
 _PACKAGES = {"site-packages", "dist-packages"}
@@ -46,52 +45,6 @@ class FoundChange:
     depends_on: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Base:
-    """The base: the commit that a working tree is compared with.
-
-    `commit` is the full id. `changed` are the paths that differ, `files` all paths of the working
-    tree, `had` all paths of the base. What differs behind a link of `links` also differs under the
-    link's own path.
-    """
-
-    repository: Repository
-    commit: str
-    changed: frozenset[str]
-    files: frozenset[str]
-    had: frozenset[str]
-    links: Links = field(default_factory=Links)
-    warnings: tuple[str, ...] = ()
-
-    def path(self, location: str | Path) -> str | None:
-        """Return a location's path in the repository, None if it is outside of the repository."""
-        if is_uri(str(location)):
-            return None
-        # git compares the path that is written; links are followed only outside of the clone.
-        root = str(self.repository.root)
-        for path in (os.path.abspath(location), os.path.realpath(location)):  # noqa: PTH100
-            if _below(path, root):
-                return Path(path).relative_to(root).as_posix()
-        return None
-
-    def differs(self, path: str) -> bool:
-        """Return whether the path differs, a file below it, or a folder that contains it."""
-        parents = (p.as_posix() for p in PurePosixPath(path).parents)
-        return (
-            path in self.changed or path in self._folders or any(p in self.changed for p in parents)
-        )
-
-    @cached_property
-    def compared(self) -> frozenset[str]:
-        """The paths of the working tree that git compares, also those behind a link."""
-        return self.links.with_names(self.files)
-
-    @cached_property
-    def _folders(self) -> frozenset[str]:
-        """The folders in which something differs."""
-        return frozenset(p.as_posix() for c in self.changed for p in PurePosixPath(c).parents)
-
-
 def _untracked(path: str) -> str:
     return f"{path} isn't under version control, so it may have changed"
 
@@ -100,51 +53,14 @@ def _outside(link: str) -> str:
     return f"the link {link} leads out of the repository, so the target may have changed"
 
 
-def _below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
-
-
-def find_base(repository: Repository, revision: str) -> Base:
-    """Return the merge base with HEAD, so that newer commits of `revision` don't count.
-
-    NotFoundError if this clone doesn't have the revision.
-    """
-    named = repository.commit(revision)
-    ancestor = repository.common_ancestor(named)
-    commit = ancestor or named
-    links = read_links(repository.root, repository.links())
-    return Base(
-        repository=repository,
-        commit=commit,
-        changed=links.with_names(repository.changed(commit)),
-        files=repository.files(),
-        had=repository.files(commit),
-        links=links,
-        warnings=() if ancestor else (_no_history(repository, revision),),
-    )
-
-
-def _no_history(repository: Repository, revision: str) -> str:
-    if not repository.is_shallow():
-        return (
-            f"{revision} and HEAD share no history, so Headgate compares with the newest commit of "
-            f"{revision}. Check that {revision} is the branch that this one was made from."
-        )
-    return (
-        f"This clone doesn't have the history that {revision} and HEAD share. Changes of newer "
-        f"commits on {revision} may show up as changes of this working tree. "
-        "Fetch the full history, for example with `git fetch --unshallow`."
-    )
-
-
 def find_changes(context: Context, base: Base) -> tuple[tuple[FoundChange, ...], tuple[str, ...]]:
     """Return every registered pipeline in the order of headgate.toml, removed ones last.
 
     The second value are warnings.
     """
-    old, warnings = _registry_at(context, base)
+    old, warnings = registry_at(context, base)
     follower = ImportFollower(base.repository.root, import_folders(context))
-    search = _Search(context, base, follower)
+    search = _Search(context, base, follower, find_requirements(context.registry, old, base))
     registered = {p.name: p for p in old.pipelines} if old else {}
     ours = context.registry.pipelines
     gone = [p for name, p in registered.items() if not any(name == o.name for o in ours)]
@@ -165,7 +81,7 @@ def import_folders(context: Context) -> tuple[Path, ...]:
     return (*importable_from(context), *(p for p in more if not _PACKAGES & {*p.parts}))
 
 
-def _registry_at(context: Context, base: Base) -> tuple[Registry | None, tuple[str, ...]]:
+def registry_at(context: Context, base: Base) -> tuple[Registry | None, tuple[str, ...]]:
     """Return what headgate.toml said at the base; its paths are as if it were here."""
     file = context.registry.path or "headgate.toml"
     path = base.path(file)
@@ -199,11 +115,12 @@ def _renamed(pipeline: Pipeline, gone: Sequence[Pipeline]) -> Pipeline | None:
 class _Search:
     """What of one pipeline differs; files are read once for all pipelines."""
 
-    def __init__(self, context: Context, base: Base, follower: ImportFollower) -> None:
-        self._context, self._base, self._follower = context, base, follower
+    def __init__(
+        self, context: Context, base: Base, follower: ImportFollower, requirements: Requirements
+    ) -> None:
+        self._base, self._follower, self._requirements = base, follower, requirements
         self._folder = Path(context.registry.path or "headgate.toml").parent
         self._followed: dict[str, Followed] = {}
-        self._requirements = self._changed_requirements()
 
     def judge(self, pipeline: Pipeline, before: Pipeline | None) -> FoundChange:
         settings = _different(pipeline, before) if before else ()
@@ -240,7 +157,7 @@ class _Search:
                 f"Headgate can't follow all imports: {text}" for text in followed.unresolved
             ]
             reasons += self._unversioned(followed)
-            reasons += self._requirements
+            reasons += self._requirements.reasons
             paths |= {c for c in self._base.changed if _is_named(c, followed.names)}
             left = self._base.links.outside
             reasons += [_outside(o) for o in sorted(left) if _is_named(o, followed.names)]
@@ -262,7 +179,7 @@ class _Search:
             paths.add(path)
             if link := self._base.links.leaves(path):
                 reasons.append(_outside(link))
-            elif not any(_below(f, path) for f in (*self._base.compared, *self._base.had)):
+            elif not any(is_below(f, path) for f in (*self._base.compared, *self._base.had)):
                 reasons.append(_untracked(path))
         return paths, reasons
 
@@ -302,17 +219,6 @@ class _Search:
         if module not in self._followed:
             self._followed[module] = self._follower.follow(module)
         return self._followed[module]
-
-    def _changed_requirements(self) -> list[str]:
-        file = requirements_file(self._context)
-        path = self._base.path(file)
-        return [f"{path} changed"] if path and self._base.differs(path) else []
-
-
-def requirements_file(context: Context) -> Path:
-    """Return the file that lists the packages of the pipelines' code; it may not exist."""
-    registry = context.registry
-    return Path(registry.requirements or Path(registry.path or "x").parent / "requirements.txt")
 
 
 def _different(pipeline: Pipeline, before: Pipeline) -> tuple[str, ...]:

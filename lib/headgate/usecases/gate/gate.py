@@ -24,15 +24,11 @@ from headgate.text.numbers import plural
 from headgate.usecases.compare.compare_versions import report_on
 from headgate.usecases.compare.source_location import source_place
 from headgate.usecases.context import UNSET, Context, needs_file, read_context, unset_variables
-from headgate.usecases.gate.find_changes import (
-    Base,
-    FoundChange,
-    find_base,
-    find_changes,
-    requirements_file,
-)
+from headgate.usecases.gate.base import Base, find_base
+from headgate.usecases.gate.find_changes import FoundChange, find_changes, registry_at
 from headgate.usecases.gate.kafka_streams import JarRuns, compare_descriptions
 from headgate.usecases.gate.old_version import OldVersion, find_old_version, unset_store
+from headgate.usecases.gate.requirements import find_requirements
 from headgate.usecases.gate.run_twins import Pair, TwinChoice, TwinRuns
 from headgate.usecases.gate.sides import (
     Captured,
@@ -212,17 +208,18 @@ class _Check:
     def _sides(self, folder: Path) -> Sides:
         """Return both versions' code; the base gets its own packages if they differ."""
         after, python, problem = working_tree(self._context), None, None
-        file = requirements_file(self._context)
-        path = self._base.path(file)
-        theirs = folder / path if path else file
-        if path and self._base.differs(path) and theirs.is_file():
+        old, _ = registry_at(self._context, self._base)
+        needed = find_requirements(self._context.registry, old, self._base)
+        path = needed.before
+        theirs = folder / (path or "requirements.txt")
+        if path and needed.reasons and theirs.is_file():
             self._say(f"installing the base's packages from {path}")
             try:
                 python, is_new = python_of(theirs)
                 how = "created" if is_new else "reused"
                 self.warnings.append(
-                    f"{path} differs from the base, so Headgate ran the base's code in a separate "
-                    f"Python environment ({how})."
+                    f"{needed.reasons[0]}, so Headgate ran the base's code in a separate Python "
+                    f"environment ({how})."
                 )
             except HeadgateError as error:
                 problem = f"the packages of the base can't be installed: {with_next_step(error)}"

@@ -16,7 +16,8 @@ from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.rules.core.report import Report
 from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
-from headgate.usecases.gate.find_changes import Base, FoundChange
+from headgate.usecases.gate.base import Base
+from headgate.usecases.gate.find_changes import FoundChange
 from headgate.usecases.gate.old_version import OldVersion
 from headgate.usecases.gate.run_twins import failed_run
 from headgate.usecases.rehearsal.properties_file import read_settings

@@ -14,7 +14,8 @@ from headgate.parse.evidence.version_file import check_graph, load
 from headgate.rules.compare.gated import ComparedWith
 from headgate.store import open_store
 from headgate.usecases.context import UNSET, Context
-from headgate.usecases.gate.find_changes import Base, FoundChange
+from headgate.usecases.gate.base import Base
+from headgate.usecases.gate.find_changes import FoundChange
 from headgate.usecases.gate.links import matches
 
 _SUFFIX = ".headgate.json"

@@ -15,7 +15,8 @@ from headgate.gateway.spark.run_job import Checkout
 from headgate.model.version import Version
 from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.capture import read_capture
-from headgate.usecases.gate.find_changes import Base, import_folders
+from headgate.usecases.gate.base import Base
+from headgate.usecases.gate.find_changes import import_folders
 
 
 @dataclass(frozen=True, slots=True)
