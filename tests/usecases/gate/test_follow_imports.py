@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import spec_from_file_location
 
 import pytest
 
@@ -86,3 +87,49 @@ def test_only_folders_of_the_repository_are_searched(tmp_path):
         "a"
     )
     assert {p for p in followed.paths if (tmp_path / "repo" / p).exists()} == {"a.py"}
+
+
+ELSEWHERE = {
+    "libs/json.py": "",
+    "libs/common2.py": "",
+    "libs/pyspark/sql/nothing.py": "",
+    "libs/y/src/shared/common.py": "",
+    "shared/setup.py": "",
+    "shared/shared/common.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("from common2 import x", "libs"),
+        ("import shared.common", "shared"),
+        ("from shared import common", "shared"),
+        ("from .shared import common", None),
+        ("from shared import setup", None),
+        ("import json", None),
+        ("import pyspark.sql.nothing", None),
+    ],
+)
+def test_a_module_of_a_folder_that_python_does_not_import_from(tmp_path, monkeypatch, code, place):
+    monkeypatch.chdir(tmp_path)
+    files = ELSEWHERE | {"jobs/a.py": code}
+    write(tmp_path, files)
+    followed = ImportFollower(tmp_path, [tmp_path], files).follow("jobs.a")
+    said = [f"is in the folder {place}: set PYTHONPATH={place}"] if place else []
+    assert [text.partition(" ")[2].partition(" ")[2] for text in followed.unresolved] == said
+
+
+def test_an_editable_package_of_the_clone_is_not_an_installed_one(tmp_path, monkeypatch):
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            file = tmp_path / "deep/er/own/__init__.py"
+            return spec_from_file_location(name, file) if name == "own" else None
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
+    files = {"a.py": "import own.part", "deep/er/own/__init__.py": "", "deep/er/own/part.py": ""}
+    write(tmp_path, files)
+    (said,) = ImportFollower(tmp_path, [tmp_path], files).follow("a").unresolved
+    assert said == "module own.part is in the folder deep/er: set PYTHONPATH=deep/er"

@@ -15,12 +15,11 @@ from headgate.parse.config import headgate_toml
 from headgate.rules.compare.gated import PipelineChange
 from headgate.usecases.context import Context, importable_from, unset_variables
 from headgate.usecases.gate.base import Base, is_below
-from headgate.usecases.gate.follow_imports import Followed, ImportFollower
+from headgate.usecases.gate.follow_imports import PACKAGES, Followed, ImportFollower
 from headgate.usecases.gate.links import matches
 from headgate.usecases.gate.requirements import Requirements, find_requirements
 
 _MOST_REASONS = 3
-_PACKAGES = {"site-packages", "dist-packages"}
 # What of a pipeline's table decides which version runs, and on which state.
 _SETTINGS = (
     *("engine", "checkpoint", "group", "entry_point", "topics", "evidence", "watch", "query"),
@@ -59,7 +58,7 @@ def find_changes(context: Context, base: Base) -> tuple[tuple[FoundChange, ...],
     The second value are warnings.
     """
     old, warnings = registry_at(context, base)
-    follower = ImportFollower(base.repository.root, import_folders(context))
+    follower = ImportFollower(base.repository.root, import_folders(context), base.compared)
     search = _Search(context, base, follower, find_requirements(context.registry, old, base))
     registered = {p.name: p for p in old.pipelines} if old else {}
     ours = context.registry.pipelines
@@ -78,7 +77,7 @@ def import_folders(context: Context) -> tuple[Path, ...]:
     """Return the folders that the pipelines' code is imported from, without installed packages."""
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     more = (Path(p) for p in (*named, *sys.path) if p)
-    return (*importable_from(context), *(p for p in more if not _PACKAGES & {*p.parts}))
+    return (*importable_from(context), *(p for p in more if not PACKAGES & {*p.parts}))
 
 
 def registry_at(context: Context, base: Base) -> tuple[Registry | None, tuple[str, ...]]:

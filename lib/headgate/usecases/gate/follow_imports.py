@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from headgate.errors import ParseError
 from headgate.parse.python.imports import Imported, PythonImports, read_imports
-from headgate.spark_jobs.own_process import folder_below
+from headgate.spark_jobs.own_process import folder_below, is_in
 
+# Folders of installed packages.
+PACKAGES = frozenset({"site-packages", "dist-packages"})
 _PACKAGE = "__init__.py"
 _MOST_UNRESOLVED = 3
 
@@ -44,9 +49,10 @@ class ImportFollower:
 
     `importable` are the folders that Python imports from, in this order. Folders outside of the
     repository are left out, because a change of the repository doesn't affect their modules.
+    `files` are the repository's paths: a module may come from a folder that isn't importable.
     """
 
-    def __init__(self, root: Path, importable: Sequence[Path]) -> None:
+    def __init__(self, root: Path, importable: Sequence[Path], files: Iterable[str] = ()) -> None:
         self._root = root.resolve()
         # A link in the clone keeps its own path, which the gate compares with what it leads to.
         written = [Path(os.path.abspath(f)) for f in importable]  # noqa: PTH100
@@ -55,6 +61,7 @@ class ImportFollower:
             dict.fromkeys(f for f in inside if f.is_relative_to(self._root) and f.is_dir())
         )
         self._read: dict[Path, PythonImports | ParseError] = {}
+        self._placed = _places(files)
 
     def follow(self, module: str) -> Followed:
         """Return everything that an import of `module` depends on."""
@@ -72,10 +79,17 @@ class ImportFollower:
     def _not_found(self, module: str) -> str:
         """Say that Python doesn't find a module, and which folder below has it."""
         below = next(filter(None, (folder_below(module, f) for f in self._folders)), None)
+        below = below or self._elsewhere(module)
         if below is None:
             return f"module {module} isn't in a folder of the repository that Python imports from"
         place = os.path.relpath(below)
         return f"module {module} is in the folder {place}: set PYTHONPATH={place}"
+
+    def _elsewhere(self, module: str) -> Path | None:
+        """Return the first folder of the repository that has a module and isn't importable."""
+        places = self._placed.get(module.partition(".")[0], ())
+        folders = (self._root / place for place in places)
+        return next((f for f in folders if f not in self._folders and is_in(f, module)), None)
 
     def _import(self, name: str, walk: _Walk) -> bool:
         """Import `a.b.c` as Python does: `a`, then `a.b`, then `a.b.c`; say whether it is here."""
@@ -137,11 +151,38 @@ class ImportFollower:
 
     def _follow_one(self, one: Imported, package: str, walk: _Walk) -> None:
         module = _absolute(one, package)
-        if module is None or not self._import(module, walk):
+        if module is None:
             return
+        if not self._import(module, walk):
+            self._miss(module, one, walk)
+            return
+        if not one.names and module not in walk.modules:
+            self._miss(module, one, walk)
         for name in one.names:
             for inner in self._starred(module, walk) if name == "*" else (name,):
-                self._import(f"{module}.{inner}", walk)
+                is_found = self._import(f"{module}.{inner}", walk)
+                # A folder without `__init__.py` has nothing but modules.
+                if not is_found and module not in walk.modules:
+                    self._miss(f"{module}.{inner}", one, walk)
+
+    def _miss(self, module: str, one: Imported, walk: _Walk) -> None:
+        """Note a module that Python may import from a folder that we don't import from."""
+        if not one.level and self._elsewhere(module) and self._is_ours(module):
+            walk.unresolved.append(self._not_found(module))
+
+    def _is_ours(self, module: str) -> bool:
+        """Say whether a module may come from the repository: an installed package comes first."""
+        name = module.partition(".")[0]
+        if name in sys.stdlib_module_names:
+            return False
+        try:
+            spec = find_spec(name)
+        except (ImportError, ValueError):
+            spec = None
+        places = [*(spec.submodule_search_locations or ()), spec.origin or ""] if spec else []
+        paths = [Path(p).resolve() for p in places if p]
+        outside = [p for p in paths if PACKAGES & {*p.parts} or not p.is_relative_to(self._root)]
+        return not outside or len(outside) < len(paths)
 
     def _starred(self, module: str, walk: _Walk) -> Iterator[str]:
         """Yield the submodules that `from module import *` may import."""
@@ -152,6 +193,16 @@ class ImportFollower:
         found = self._imports_of(file) if file is not None else None
         if isinstance(found, PythonImports):
             yield from found.exported
+
+
+def _places(files: Iterable[str]) -> dict[str, list[str]]:
+    """Return the folders that have a module or package, by its name; the shortest path first."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for file in sorted((f for f in files if f.endswith(".py")), key=lambda f: (f.count("/"), f)):
+        *folders, name = file.split("/")
+        for end, part in enumerate((*folders, name.removesuffix(".py"))):
+            found[part]["/".join(folders[:end])] = None
+    return {name: list(places) for name, places in found.items()}
 
 
 def _absolute(one: Imported, package: str) -> str | None:
