@@ -81,9 +81,9 @@ class Repository:
         found = _git(self.root, "cat-file", "blob", f"{commit}:{path}")
         return None if found.returncode else found.stdout
 
-    def is_clean(self) -> bool:
-        """Say whether the working tree is as HEAD has it; files that git ignores don't count."""
-        return not self._asked("status", "--porcelain", "-z")
+    def uncommitted(self) -> frozenset[str]:
+        """Return the paths that differ from HEAD; files that git ignores don't count."""
+        return self.changed("HEAD")
 
     @contextmanager
     def checked_out(self, commit: str, folder: Path) -> Iterator[Path]:

@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headgate.errors import HeadgateError, NotFoundError
-from headgate.model.version import Code, Evidence, Version
+from headgate.errors import NotFoundError
+from headgate.model.version import Evidence, Version
 from headgate.text.numbers import instead
 from headgate.usecases.context import Context, importable_from, needs_file
+from headgate.usecases.evidence.captured_code import code_of
 from headgate.usecases.evidence.read_version import read_version
 
 
@@ -40,7 +41,7 @@ def capture(
         return kept
     if len(folders) == 1:
         (entry_point,) = folders
-        kept = replace(kept, code=_code(entry_point))
+        kept = replace(kept, code=code_of(entry_point))
     return _as_kept(kept)
 
 
@@ -55,18 +56,6 @@ def _as_kept(version: Version) -> Version:
 
     # As it comes back from a file or the store: a comparison must not see tuples beside lists.
     return load(dump(version), source="the captured version")
-
-
-def _code(entry_point: str) -> Code:
-    """Return what a later check finds the code by; without a repository only the entry point."""
-    from headgate.gateway.process.git import repository_of
-
-    try:
-        repository = repository_of(Path.cwd())
-        commit = repository.commit("HEAD")
-        return Code(entry_point=entry_point, commit=commit, is_clean=repository.is_clean())
-    except HeadgateError:
-        return Code(entry_point=entry_point)
 
 
 def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:

@@ -1,0 +1,44 @@
+"""The commit that a version is captured from, for later checks of the same code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headgate.errors import HeadgateError
+from headgate.model.version import Code
+from headgate.parse.evidence.version_file import KIND
+
+_SUFFIX = ".headgate.json"
+# A version file says what it is in its first lines.
+_HEAD = 200
+
+
+def code_of(entry_point: str) -> Code:
+    """Return what a later check finds the code by; without a repository only the entry point."""
+    return _code(Path.cwd(), entry_point) or Code(entry_point=entry_point)
+
+
+def _code(folder: Path, entry_point: str) -> Code | None:
+    from headgate.gateway.process.git import repository_of
+
+    try:
+        repository = repository_of(folder)
+        commit = repository.commit("HEAD")
+        # A version beside the code doesn't change it: baselines are captured one after the other.
+        other = any(not _is_version(repository.root / p) for p in repository.uncommitted())
+    except HeadgateError:
+        return None
+    return Code(entry_point=entry_point, commit=commit, is_clean=not other)
+
+
+def _is_version(file: Path) -> bool:
+    """Say whether a file is a version that `capture` wrote."""
+    if file.name.endswith(_SUFFIX):
+        return True
+    if file.suffix != ".json":
+        return False
+    try:
+        with file.open("rb") as opened:
+            return f'"{KIND}"'.encode() in opened.read(_HEAD)
+    except OSError:
+        return False
