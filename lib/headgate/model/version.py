@@ -266,11 +266,12 @@ class Evidence:
 class Code:
     """The code that a version was captured from.
 
-    `commit` is the full id in its repository, None without a repository. `is_clean` is False if
-    files differed from this commit.
+    `entry_point` is empty if files were captured instead of a function. `commit` is the full id in
+    the repository, None without a repository. `is_clean` is False if files differed from this
+    commit.
     """
 
-    entry_point: str
+    entry_point: str = ""
     commit: str | None = None
     is_clean: bool = False
 

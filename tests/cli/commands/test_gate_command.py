@@ -231,6 +231,58 @@ def test_without_a_registry_it_says_so(clone):
     assert result.exit_code == 2 and "headgate.toml not found in this folder" in result.stderr
 
 
+def captured(shop, where="topology"):
+    """Capture a baseline of the files in the clone, and commit it."""
+    done = CliRunner().invoke(headgate, ["capture", where, "-o", "shop.headgate.json"])
+    assert done.exit_code == 0, done.stderr
+    shop.commit()
+
+
+def with_method(shop, tracked=True):
+    entry = 'jar = "shop.jar"\nentry_point = "com.acme.Shop#topology"'
+    shop.file("headgate.toml", TOML.replace('jar = "shop.jar"', entry))
+    if not tracked:
+        shop.file(".gitignore", "shop.jar\n")
+        shop.git("rm", "-q", "--cached", "shop.jar")
+    shop.file("src/Shop.java", "1")
+    shop.commit()
+
+
+OTHER = "may have different code"
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+def test_a_captured_description_knows_its_commit(shop, tracked):
+    with_method(shop, tracked)
+    captured(shop)
+    shop.file("topology/describe.txt", text("after"))
+    shop.file("shop.jar", b"\x00two")
+    one = asked()[1]["shop"]
+    assert one["compared_with"] == "baseline"
+    assert one["twin"].startswith("No twin run: ") and OTHER not in one["twin"]
+
+
+@pytest.mark.parametrize(
+    ("path", "tracked"), [("topology/describe.txt", True), ("src/Shop.java", False)]
+)
+def test_a_description_of_other_code_gets_no_twin_run(shop, path, tracked):
+    with_method(shop, tracked)
+    captured(shop)
+    shop.file(path, text("after"))
+    shop.commit()
+    shop.file("topology/describe.txt", text("before") + "\n")
+    assert f"{OTHER}, because the version was captured from commit" in asked()[1]["shop"]["twin"]
+
+
+def test_a_version_without_a_commit_says_how_to_capture_it(shop):
+    with_method(shop)
+    shop.file("shop.headgate.json", dump(read_version([str(CASE / "before")])))
+    shop.commit()
+    shop.file("topology/describe.txt", text("after"))
+    said = "in a clone of the deployed commit, run `headgate capture topology/describe.txt`"
+    assert f"the version records no commit: {said}" in asked()[1]["shop"]["twin"]
+
+
 def test_a_capture_knows_its_commit_but_the_fingerprint_does_not():
     from headgate.parse.evidence.version_file import fingerprint, load
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from headgate.errors import NotFoundError
-from headgate.model.version import Evidence, Version
+from headgate.model.version import Engine, Evidence, Version
 from headgate.text.numbers import instead
 from headgate.usecases.context import Context, importable_from, needs_file
-from headgate.usecases.evidence.captured_code import code_of
+from headgate.usecases.evidence.captured_code import code_beside, code_of
 from headgate.usecases.evidence.read_version import read_version
 
 
@@ -42,6 +42,9 @@ def capture(
     if len(folders) == 1:
         (entry_point,) = folders
         kept = replace(kept, code=code_of(entry_point))
+    elif not folders and kept.engine is Engine.KAFKA_STREAMS and kept.code is None:
+        # Its description is written from the jar that was built from the clone.
+        kept = replace(kept, code=code_beside(evidence))
     return _as_kept(kept)
 
 

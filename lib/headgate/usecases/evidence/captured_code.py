@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from headgate.errors import HeadgateError
@@ -16,6 +17,15 @@ _HEAD = 200
 def code_of(entry_point: str) -> Code:
     """Return what a later check finds the code by; without a repository only the entry point."""
     return _code(Path.cwd(), entry_point) or Code(entry_point=entry_point)
+
+
+def code_beside(evidence: Sequence[str]) -> Code | None:
+    """Return the commit of the clone that all evidence lies in, None without one."""
+    places = [Path(e) for e in evidence]
+    if not places or not all(p.exists() for p in places):
+        return None
+    codes = {_code(p if p.is_dir() else p.absolute().parent, "") for p in places}
+    return codes.pop() if len(codes) == 1 else None
 
 
 def _code(folder: Path, entry_point: str) -> Code | None:

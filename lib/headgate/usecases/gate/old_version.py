@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from headgate.errors import EvidenceError, HeadgateError
-from headgate.model.version import Version
+from headgate.gateway.files.evidence_files import local_name
+from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import check_graph, load
 from headgate.rules.compare.gated import ComparedWith
 from headgate.store import open_store
 from headgate.usecases.context import UNSET, Context
-from headgate.usecases.gate.base import Base
+from headgate.usecases.gate.base import Base, is_below
 from headgate.usecases.gate.find_changes import FoundChange
 from headgate.usecases.gate.links import matches
 
@@ -130,10 +131,10 @@ def _other_code(base: Base, found: FoundChange, version: Version) -> str:
     """Say why the base's code isn't what this version was captured from; "" if it is."""
     code, before = version.code, found.before
     if code is None or code.commit is None:
-        return "the version records no commit: capture the version again with `headgate capture`"
+        return f"the version records no commit: {_how_to_capture(base, found)}"
     if not code.is_clean:
         return "the version was captured from uncommitted files"
-    if before is None or code.entry_point != before.entry_point:
+    if code.entry_point and (before is None or code.entry_point != before.entry_point):
         return f"the version was captured from {code.entry_point}, not from the base's entry point"
     short = code.commit[:10]
     try:
@@ -145,10 +146,24 @@ def _other_code(base: Base, found: FoundChange, version: Version) -> str:
     )
 
 
+def _how_to_capture(base: Base, found: FoundChange) -> str:
+    pipeline = found.before or found.pipeline
+    if pipeline.engine is Engine.SPARK and pipeline.entry_point:
+        what = pipeline.entry_point
+    else:
+        what = " ".join(base.path(e) or local_name(e) for e in pipeline.evidence) or "EVIDENCE"
+    return f"in a clone of the deployed commit, run `headgate capture {what}`"
+
+
 def _differing(base: Base, commit: str, found: FoundChange) -> Iterator[str]:
     repository = base.repository
     changed = base.links.with_names(repository.changed(repository.commit(commit), base.commit))
-    yield from changed & found.depends_on
-    if found.pipeline.inputs:
-        yield from repository.changed(commit, base.commit, found.pipeline.inputs)
-        yield from (c for c in changed for i in found.pipeline.inputs if matches(c, i))
+    yield from (c for c in changed if any(is_below(c, d) for d in found.depends_on))
+    pipeline = found.before or found.pipeline
+    if pipeline.inputs:
+        yield from repository.changed(commit, base.commit, pipeline.inputs)
+        yield from (c for c in changed for i in pipeline.inputs if matches(c, i))
+    jar = base.path(pipeline.jar) if pipeline.jar else None
+    if pipeline.engine is Engine.KAFKA_STREAMS and jar not in base.had:
+        # Whatever differs may be in a jar that is only built.
+        yield from (c for c in changed if not c.endswith(_SUFFIX))
