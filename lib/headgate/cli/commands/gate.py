@@ -62,8 +62,8 @@ def _files(
     type=click.FloatRange(5),
     default=300.0,
     show_default=True,
-    help="Timeout in seconds of each twin run (Spark), or of each start of an application (Kafka "
-    "Streams).",
+    help="Timeout in seconds of each function that Headgate captures and of each twin run (Spark), "
+    "or of each start of an application (Kafka Streams).",
 )
 @click.option(
     "--fail-on",

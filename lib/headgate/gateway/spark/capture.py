@@ -11,6 +11,7 @@ from pathlib import Path
 from headgate.errors import CaptureError, HeadgateError, UnreachableError
 from headgate.gateway.spark.run_job import (
     Checkout,
+    Clock,
     ended_early,
     jars_hint,
     joined_jars,
@@ -18,8 +19,6 @@ from headgate.gateway.spark.run_job import (
 )
 
 TIMEOUT_S = 180.0
-# Of each further one: Spark has started by then.
-_MORE_S = 60.0
 _ENDLESS = (
     ", so Headgate ended the process. Check whether the function waits for a server, and "
     "check this machine's load"
@@ -71,15 +70,20 @@ def capture_query(
 
 
 def capture_queries(
-    requests: Sequence[CaptureRequest], checkout: Checkout, *, timeout_s: float = TIMEOUT_S
+    requests: Sequence[CaptureRequest],
+    checkout: Checkout,
+    *,
+    timeout_s: float = TIMEOUT_S,
+    start_s: float = 0.0,
 ) -> list[HeadgateError | None]:
     """Do as `capture_query` for several functions in one Spark; return the error of each.
 
-    If one of them ends the process, the others get another one.
+    Each may take `timeout_s`, the first one `start_s` longer, because Spark starts. If one of them
+    hangs or ends the process, the others get another one.
     """
     errors: dict[int, HeadgateError | None] = {}
     while rest := [n for n in range(len(requests)) if n not in errors]:
-        ended = _run([requests[n] for n in rest], checkout, timeout_s)
+        ended = _run([requests[n] for n in rest], checkout, timeout_s, start_s)
         for number in rest:
             if _outcome(requests[number]).is_file():
                 errors[number] = _said(requests[number])
@@ -90,9 +94,37 @@ def capture_queries(
 
 
 def _run(
-    requests: Sequence[CaptureRequest], checkout: Checkout, timeout_s: float
+    requests: Sequence[CaptureRequest], checkout: Checkout, timeout_s: float, start_s: float
 ) -> UnreachableError:
-    """Run the program; return how it ended, for a request that it left no outcome of."""
+    """Run the program; return how it ended, for the first request that it left no outcome of."""
+    file = _write_request(requests)
+    try:
+        code = run_program(
+            [_PROGRAM, str(file)],
+            importable=checkout.importable,
+            timeout_s=Clock(timeout_s, lambda: _ended(requests), start_s),
+            what="the capture",
+            environment=checkout.environment(),
+            python=checkout.interpreter,
+        )
+    except UnreachableError:
+        said = f"{_current(requests)} did not end within {timeout_s:g} s{_ENDLESS}"
+        return UnreachableError(said)
+    return UnreachableError(ended_early(_current(requests), code, file.parent / "spark.log"))
+
+
+def _ended(requests: Sequence[CaptureRequest]) -> int:
+    return sum(_outcome(r).is_file() for r in requests)
+
+
+def _current(requests: Sequence[CaptureRequest]) -> str:
+    """Name the work that the program was at: it calls one function after the other."""
+    open_ = (r.entry_point for r in requests if not _outcome(r).is_file())
+    return f"the capture of {next(open_, requests[-1].entry_point)}"
+
+
+def _write_request(requests: Sequence[CaptureRequest]) -> Path:
+    """Write what the program shall capture; return the file."""
     for request in requests:
         request.into.mkdir(parents=True, exist_ok=True)
     scratch = requests[0].into / ".scratch"
@@ -104,20 +136,7 @@ def _run(
     file.write_text(
         json.dumps({"scratch": str(scratch), "jars": joined_jars(), "captures": captures})
     )
-    what = f"the capture of {', '.join(r.entry_point for r in requests)}"
-    try:
-        code = run_program(
-            [_PROGRAM, str(file)],
-            importable=checkout.importable,
-            timeout_s=timeout_s + _MORE_S * (len(requests) - 1),
-            what=what,
-            environment=checkout.environment(),
-            python=checkout.interpreter,
-            hint=_ENDLESS,
-        )
-    except UnreachableError as error:
-        return error
-    return UnreachableError(ended_early(what, code, scratch / "spark.log"))
+    return file
 
 
 def _outcome(request: CaptureRequest) -> Path:

@@ -77,11 +77,31 @@ def jars_hint(error: str) -> str:
     )
 
 
+class Clock:
+    """The time of each step of a program: it begins anew when `progress` returns another number.
+
+    The first step may take `start_s` longer.
+    """
+
+    def __init__(
+        self, timeout_s: float, progress: Callable[[], int] = lambda: 0, start_s: float = 0.0
+    ) -> None:
+        self.timeout_s = timeout_s
+        self._progress, self._known = progress, progress()
+        self._end = time.monotonic() + timeout_s + start_s
+
+    def is_over(self) -> bool:
+        """Say whether the step that runs now took too long."""
+        if (now := self._progress()) != self._known:
+            self._known, self._end = now, time.monotonic() + self.timeout_s
+        return time.monotonic() >= self._end
+
+
 def run_program(
     command: Sequence[str],
     *,
     importable: Sequence[Path],
-    timeout_s: float,
+    timeout_s: float | Clock,
     what: str,
     environment: dict[str, str],
     cancelled: Callable[[], bool] = lambda: False,
@@ -103,9 +123,10 @@ def run_program(
         start_new_session=True,
     )
     try:
-        code = _ended(process, timeout_s, what, cancelled)
+        clock = timeout_s if isinstance(timeout_s, Clock) else Clock(timeout_s)
+        code = _ended(process, clock, what, cancelled)
         if code is None:
-            raise UnreachableError(f"{what} did not end within {timeout_s:g} s{hint}")
+            raise UnreachableError(f"{what} did not end within {clock.timeout_s:g} s{hint}")
         return code
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -114,11 +135,10 @@ def run_program(
 
 
 def _ended(
-    process: subprocess.Popen[bytes], timeout_s: float, what: str, cancelled: Callable[[], bool]
+    process: subprocess.Popen[bytes], clock: Clock, what: str, cancelled: Callable[[], bool]
 ) -> int | None:
     """Wait for the exit code; None where there is none in time."""
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
+    while not clock.is_over():
         if cancelled():
             raise RunCancelledError(f"{what} was cancelled. The original checkpoint is unchanged")
         with contextlib.suppress(subprocess.TimeoutExpired):

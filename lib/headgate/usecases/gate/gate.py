@@ -83,7 +83,7 @@ def _offline(context: Context, scratch: Path) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """Which changed pipelines get a twin run, and the timeout of each in seconds.
+    """Which changed pipelines get a twin run, and the timeout of each capture and run in seconds.
 
     `base_jars` is a folder with the jars of the base, if they aren't in the repository.
     """
@@ -198,10 +198,10 @@ class _Check:
         sides = self._sides(folder)
         self._say(f"capturing {', '.join(f.pipeline.name for f, _ in code)}")
         before = [_wanted(f.before or f.pipeline) for f, old in code if old.version is None]
-        captured = capture_both(
-            sides, before, [_wanted(f.pipeline) for f, _ in code], self._scratch
-        )
         choice, seconds = self._options.twin, self._options.seconds
+        captured = capture_both(
+            sides, before, [_wanted(f.pipeline) for f, _ in code], self._scratch, seconds
+        )
         with TwinRuns(self._context, sides, self._scratch, choice, seconds) as twins:
             return {f.pipeline.name: self._compared(f, o, captured, twins) for f, o in code}
 

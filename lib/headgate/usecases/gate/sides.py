@@ -18,6 +18,9 @@ from headgate.usecases.evidence.capture import read_capture
 from headgate.usecases.gate.base import Base
 from headgate.usecases.gate.find_changes import import_folders
 
+# Spark's own start, on a busy machine.
+_START_S = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -59,15 +62,15 @@ def base_tree(context: Context, base: Base, folder: Path, python: Path | None) -
 
 
 def capture_both(
-    sides: Sides, before: list[Wanted], after: list[Wanted], scratch: Path
+    sides: Sides, before: list[Wanted], after: list[Wanted], scratch: Path, seconds: float
 ) -> tuple[Captured, Captured]:
     """Capture the functions of both versions at the same time, each side in one Spark session.
 
-    If a capture fails, its result is the error as one sentence.
+    Each function may take `seconds`. If a capture fails, its result is the error as one sentence.
     """
     work = (
-        partial(_capture, sides.before, before, scratch / "before", sides.problem),
-        partial(_capture, sides.after, after, scratch / "after", None),
+        partial(_capture, sides.before, before, scratch / "before", seconds, sides.problem),
+        partial(_capture, sides.after, after, scratch / "after", seconds, None),
     )
     with ThreadPoolExecutor(2, thread_name_prefix="gate") as threads:
         old, new = (threads.submit(one) for one in work)
@@ -75,7 +78,7 @@ def capture_both(
 
 
 def _capture(
-    checkout: Checkout, wanted: list[Wanted], folder: Path, problem: str | None
+    checkout: Checkout, wanted: list[Wanted], folder: Path, seconds: float, problem: str | None
 ) -> dict[Wanted, CaptureRequest | str]:
     """Return where each function's pieces are, or the sentence that says why there are none."""
     distinct = list(dict.fromkeys(wanted))
@@ -88,7 +91,7 @@ def _capture(
         for number, one in enumerate(distinct)
     ]
     folder.mkdir(parents=True)
-    errors = capture_queries(requests, checkout)
+    errors = capture_queries(requests, checkout, timeout_s=seconds, start_s=_START_S)
     return {
         one: _shown(error, checkout) if error else request
         for one, request, error in zip(distinct, requests, errors, strict=True)
