@@ -15,8 +15,8 @@ from headgate.errors import NotFoundError, SetupError
 _TIMEOUT_S = 300.0
 # A hook has them for its own commit; they would redirect every other call.
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-# The mode of a symbolic link.
-_LINK = b"120000 "
+# The modes of entries that are no files.
+_LINK, _SUBMODULE = b"120000 ", b"160000 "
 _SHALLOW = "in GitHub Actions set `fetch-depth: 0` of actions/checkout, elsewhere run `git fetch`"
 
 
@@ -71,10 +71,16 @@ class Repository:
 
     def links(self) -> frozenset[str]:
         """Return the symbolic links of the working tree, without those that git ignores."""
-        listed = self._asked("ls-files", "--stage", "-z").split(b"\0")
-        known = {e.partition(b"\t")[2] for e in listed if e.startswith(_LINK)}
         new = _paths(self._asked("ls-files", "--others", "--exclude-standard", "-z"))
-        return _paths(b"\0".join(known)) | {p for p in new if (self.root / p).is_symlink()}
+        return self._of_mode(_LINK) | {p for p in new if (self.root / p).is_symlink()}
+
+    def submodules(self) -> frozenset[str]:
+        """Return the paths of the submodules of the working tree."""
+        return self._of_mode(_SUBMODULE)
+
+    def _of_mode(self, mode: bytes) -> frozenset[str]:
+        listed = self._asked("ls-files", "--stage", "-z").split(b"\0")
+        return _paths(b"\0".join(e.partition(b"\t")[2] for e in listed if e.startswith(mode)))
 
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file as a commit has it, None if it doesn't."""
@@ -98,6 +104,43 @@ class Repository:
             yield folder
         finally:
             _git(self.root, "worktree", "remove", "--force", str(folder))
+
+    def fill_submodules(self, commit: str, folder: Path) -> tuple[str, ...]:
+        """Check out the submodules of a commit in `folder`, which has its files; no network.
+
+        They come from the clones of this working tree. Returns a sentence for each that misses.
+        """
+        missing: list[str] = []
+        for entry in self._asked("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
+            if entry.startswith(_SUBMODULE):
+                told, _, name = entry.partition(b"\t")
+                path, wanted = os.fsdecode(name), told.split()[2].decode()
+                missing += self._fill_one(path, wanted, folder / path)
+        return tuple(missing)
+
+    def _fill_one(self, path: str, commit: str, folder: Path) -> Iterator[str]:
+        own = Repository(self.root / path)
+        if not (own.root / ".git").exists():
+            step = f"run `git submodule update --init {path}`"
+            yield f"the submodule {path} isn't checked out: {step}"
+            return
+        if _git(own.root, "cat-file", "-e", f"{commit}^{{commit}}").returncode:
+            yield (
+                f"the clone of the submodule {path} doesn't have the base's commit {commit[:10]}: "
+                f"run `git -C {path} fetch origin {commit}`"
+            )
+            return
+        # Objects are shared, and nothing is written into the submodule's own clone.
+        made = _git(own.root, "clone", "-q", "--shared", "--no-checkout", ".", str(folder))
+        if not made.returncode:
+            made = _git(folder, "checkout", "-q", "--detach", commit)
+        if made.returncode:
+            yield (
+                f"the submodule {path} can't be checked out ({_why(made.stderr)}): run `git -C "
+                f"{path} fetch --unshallow`"
+            )
+            return
+        yield from own.fill_submodules(commit, folder)
 
     def _forget_left(self, folder: Path) -> None:
         scratch = re.sub(r"[^-]*$", "", folder.parent.name)

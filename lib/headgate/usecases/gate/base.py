@@ -27,6 +27,7 @@ class Base:
     files: frozenset[str]
     had: frozenset[str]
     links: Links = field(default_factory=Links)
+    submodules: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
     def path(self, location: str | Path) -> str | None:
@@ -40,6 +41,11 @@ class Base:
                 return Path(path).relative_to(root).as_posix()
         return None
 
+    def compares(self, path: str) -> bool:
+        """Return whether git compares a path of the working tree, or a submodule that has it."""
+        parents = (p.as_posix() for p in PurePosixPath(path).parents)
+        return path in self.compared or any(p in self._submodules for p in parents)
+
     def differs(self, path: str) -> bool:
         """Return whether the path differs, a file below it, or a folder that contains it."""
         parents = (p.as_posix() for p in PurePosixPath(path).parents)
@@ -51,6 +57,10 @@ class Base:
     def compared(self) -> frozenset[str]:
         """The paths of the working tree that git compares, also those behind a link."""
         return self.links.with_names(self.files)
+
+    @cached_property
+    def _submodules(self) -> frozenset[str]:
+        return self.links.with_names(self.submodules)
 
     @cached_property
     def _folders(self) -> frozenset[str]:
@@ -79,6 +89,7 @@ def find_base(repository: Repository, revision: str) -> Base:
         files=repository.files(),
         had=repository.files(commit),
         links=links,
+        submodules=repository.submodules(),
         warnings=() if ancestor else (_no_history(repository, revision),),
     )
 

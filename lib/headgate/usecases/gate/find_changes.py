@@ -178,7 +178,9 @@ class _Search:
             paths.add(path)
             if link := self._base.links.leaves(path):
                 reasons.append(_outside(link))
-            elif not any(is_below(f, path) for f in (*self._base.compared, *self._base.had)):
+            elif not self._base.compares(path) and not any(
+                is_below(f, path) for f in (*self._base.compared, *self._base.had)
+            ):
                 reasons.append(_untracked(path))
         return paths, reasons
 
@@ -207,12 +209,12 @@ class _Search:
         there = sorted(p for p in followed.paths if (root / p).is_file())
         leaving = filter(None, map(self._base.links.leaves, there))
         yield from dict.fromkeys(map(_outside, leaving))
-        unknown = (p for p in there if p not in self._base.compared)
+        unknown = (p for p in there if not self._base.compares(p))
         yield from (_untracked(p) for p in unknown if not self._base.links.leaves(p))
 
     def _is_known(self, path: str) -> bool:
         is_folder = (self._base.repository.root / path).is_dir()
-        return is_folder or path in self._base.compared
+        return is_folder or self._base.compares(path)
 
     def _follow(self, module: str) -> Followed:
         if module not in self._followed:
