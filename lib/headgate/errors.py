@@ -35,13 +35,16 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-_ADVICE = re.compile(
-    r"`headgate |--[a-z]|did you mean"
-    r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|apply|ask|build|capture|change|check|choose"
+_IMPERATIVE = (
+    r"(?:add|apply|ask|build|capture|change|check|choose"
     r"|combine|correct|create|declare|delete|fix|free|give|install|keep|leave|let|make|move|name"
     r"|omit|pass|put|raise|register|reload|remove|restart|restore|resume|review|save|say|see|select"
     r"|set|start|stop|take|try|undo|update|upload|use|wait|write"
-    r"|(?:plan|run)(?= (?:`|again|it|the|this)))\b",
+    r"|(?:plan|run)(?= (?:`|again|it|the|this)))\b"
+)
+_STEP = re.compile(rf"[.:;] (?={_IMPERATIVE})", re.IGNORECASE)
+_ADVICE = re.compile(
+    rf"`headgate |--[a-z]|did you mean|(?:^|[:;.,] |\b(?:or|and|then) ){_IMPERATIVE}",
     re.IGNORECASE,
 )
 """A message with a command, an option or an imperative says by itself what to do."""
@@ -68,6 +71,15 @@ def with_next_step(error: Exception) -> str:
     if step is None:
         return message
     return f"{message}\n{step}" if "\n" in message else f"{message.rstrip('.')}. {step}"
+
+
+def cause_and_step(message: str) -> tuple[str, str]:
+    """Return what happened and what to do, each as a sentence; "" if the message has no step."""
+    found = [(m.start(), m.end()) for m in _STEP.finditer(message)]
+    if found:
+        start, end = found[-1]
+        return f"{message[:start]}.", f"{message[end].upper()}{message[end + 1 :].rstrip('.')}."
+    return message, ""
 
 
 class ParseError(HeadgateError):

@@ -274,6 +274,21 @@ def test_a_description_of_other_code_gets_no_twin_run(shop, path, tracked):
     assert f"{OTHER}, because the version was captured from commit" in asked()[1]["shop"]["twin"]
 
 
+def test_a_bad_jar_of_the_base_is_named_without_the_scratch_folder(shop):
+    with_method(shop)
+    shop.file("shop.jar", b"\x00two")
+    said = asked()[1]["shop"]["twin"]
+    assert said.startswith("No twin run: shop.jar of the base commit can't be read as a jar")
+
+
+def test_progress_and_report_count_the_same_pipelines(shop):
+    more = '[[pipeline]]\nname = "new"\nengine = "consumer-group"\ngroup = "n"\ninputs = ["n/*"]\n'
+    shop.file("headgate.toml", TOML.partition('[[pipeline]]\nname = "billing"')[0] + more)
+    result = run()
+    assert "2 of 3 pipelines changed" in result.stderr
+    assert "2 of 3 pipelines changed" in result.stdout
+
+
 def test_a_version_without_a_commit_says_how_to_capture_it(shop):
     with_method(shop)
     shop.file("shop.headgate.json", dump(read_version([str(CASE / "before")])))

@@ -18,7 +18,7 @@ from headgate.rules.core.report import Report
 from headgate.views.reports.document_junit import junit_text
 from headgate.views.reports.document_markdown import markdown_text
 from headgate.views.reports.document_sarif import sarif_data
-from headgate.views.reports.gate import gate_document, gate_json
+from headgate.views.reports.gate import gate_document, gate_json, reason, todo
 from views.hostile import NAMES
 
 EXAMPLE = Counterexample(
@@ -50,6 +50,27 @@ FAIL_ON = frozenset(("refuses", "silently_wrong", "unknown"))
 
 def test_the_worst_is_first_and_what_did_not_change_is_last():
     assert [p.pipeline for p in FOUND.pipelines] == ["bad", "broken", "fine", "gone", "quiet"]
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "step"),
+    [
+        (
+            "a:b failed at a.py:2: ValueError: use of a. Check MODULE:FUNCTION, and run the file.",
+            "a:b failed at a.py:2: ValueError: use of a.",
+            "Check MODULE:FUNCTION, and run the file.",
+        ),
+        ("there is no description: set `evidence`", "there is no description.", "Set `evidence`."),
+        ("the function broke", "the function broke", ""),
+    ],
+)
+def test_what_can_not_be_compared_says_what_to_do_in_its_own_column(error, cause, step):
+    one = gated("broken", error=error)
+    assert (reason(one), todo(one)) == (f"Not compared: {cause}", step)
+    assert (
+        gate_json(GateReport(base="0", revision="m", pipelines=(one,)))["pipelines"][0]["error"]
+        == error
+    )
 
 
 def test_the_comment_has_a_row_with_verdict_reason_example_remedy_and_scenario():

@@ -108,8 +108,9 @@ class _Check:
         """Return the result of each pipeline, in the order of the changes."""
         settled = {c.pipeline.name: self._settled(c) for c in changes}
         open_ = [c for c in changes if settled[c.pipeline.name] is None]
+        changed = [c for c in changes if c.change is not PipelineChange.UNCHANGED]
         self._say(
-            f"{len(open_)} of {plural(len(changes), 'pipeline')} changed since "
+            f"{len(changed)} of {plural(len(changes), 'pipeline')} changed since "
             f"{self._base.commit[:10]}"
         )
         judged = self._judge(open_, stack) if open_ else {}
@@ -176,7 +177,8 @@ class _Check:
             compared = compare_descriptions(self._context, self._base, found, old, folder)
             one, open_ = replace(self._gated(found, old), report=compared.report), compared.open
         except HeadgateError as error:
-            one = self._gated(found, old, error=with_next_step(error))
+            said = with_next_step(error).replace(f"{folder}/", "")
+            one = self._gated(found, old, error=said)
         if self._options.twin is not TwinChoice.NEVER:
             one = self._jars(folder).judge(one, found, old, self._say)
         # Whether a text is still the jar's doesn't matter once the jars themselves were asked.

@@ -128,7 +128,8 @@ class JarRuns:
             return replace(one, twin_note=note)
         try:
             jars = self._old_jar(found), _there(Path(pipeline.jar))
-            if _contents(jars[0]) == _contents(jars[1]) and not self._has_other_settings(found):
+            contents = _contents(jars[0], self._shown(jars[0])), _contents(jars[1], str(jars[1]))
+            if contents[0] == contents[1] and not self._has_other_settings(found):
                 note = "Both jars have the same contents, and the settings are the same."
                 return replace(one, report=None, error=None, said=note)
             ran = self._run(found, jars, say)
@@ -170,6 +171,12 @@ class JarRuns:
             )
         return there
 
+    def _shown(self, jar: Path) -> str:
+        """Return the name of the base's jar without the folder that the base is checked out in."""
+        if not jar.is_relative_to(self.folder):
+            return str(jar)
+        return f"{jar.relative_to(self.folder)} of the base commit"
+
     def _has_other_settings(self, found: FoundChange) -> bool:
         files = self._properties(found)
         texts = [f.read_bytes() if f and f.is_file() else b"" for f in files]
@@ -208,7 +215,7 @@ def _there(jar: Path) -> Path:
     return jar
 
 
-def _contents(jar: Path) -> frozenset[tuple[str, int]]:
+def _contents(jar: Path, shown: str) -> frozenset[tuple[str, int]]:
     """Return name and checksum of each file; the manifest names the build, and no code."""
     try:
         with zipfile.ZipFile(jar) as opened:
@@ -217,7 +224,7 @@ def _contents(jar: Path) -> frozenset[tuple[str, int]]:
             )
     except (OSError, zipfile.BadZipFile) as error:
         raise EvidenceError(
-            f"{jar} can't be read as a jar ({error}): build the jar again"
+            f"{shown} can't be read as a jar ({error}): build the jar again"
         ) from None
 
 

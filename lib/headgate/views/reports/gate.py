@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from headgate.errors import cause_and_step
 from headgate.rules.compare.gated import Gated, GateReport, PipelineChange
 from headgate.rules.compare.twin_findings import example_words
 from headgate.rules.core.report import Finding, Outcome
@@ -105,7 +106,7 @@ def verdict_word(one: Gated) -> str:
 def reason(one: Gated) -> str:
     """Return why a pipeline has its verdict, in one sentence."""
     if one.error:
-        return f"Not compared: {one.error}"
+        return f"Not compared: {cause_and_step(one.error)[0]}"
     if one.said:
         return one.said
     worst = _worst(one)
@@ -129,6 +130,8 @@ def _worst(one: Gated) -> Finding | None:
 
 def todo(one: Gated) -> str:
     """Return what to do in one sentence."""
+    if one.error:
+        return cause_and_step(one.error)[1]
     worst = _worst(one)
     if worst is None:
         return one.open[0].partition(". ")[2] if one.open else ""
