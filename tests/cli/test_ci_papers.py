@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -103,3 +104,17 @@ def test_version_files_say_what_the_evidence_itself_says(tmp_path, case):
         result = run("diff", "--before", sides[0], "--after", sides[1], "--format=json")
         told.append(json.loads(result.stdout)["findings"])
     assert told[0] == told[1]
+
+
+def test_gitlab_posts_the_comment_with_a_shell_script_that_is_one():
+    text = (ROOT / "docs/guides/gate.md").read_text(encoding="utf-8")
+    (job,) = re.findall(r"(?ms)^gate-comment:\n.*?^```", text)
+    script = job.partition("    - |\n")[2].removesuffix("```")
+    done = subprocess.run(["sh", "-n"], input=script, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "needs: [gate]" in job and "body@comment.md" in script
+    assert f'contains("{marker("headgate gate")}")' in script
+    # What the script needs beside GitLab's own variables is said to the reader.
+    named = set(re.findall(r"\$([A-Z_]+)", script))
+    assert {n for n in named if not n.startswith("CI_")} == {"HEADGATE_TOKEN"}
+    assert "`HEADGATE_TOKEN`" in text

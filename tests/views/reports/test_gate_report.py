@@ -1,12 +1,14 @@
 """The report on a whole change: one comment, worst first, whatever names and messages hold."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
 from test_report_formats import FINE, OPEN, REPORT
 
 from headgate.model.twin import Counterexample, TwinVerdict
+from headgate.model.version import Engine, Version
 from headgate.rules.compare.gated import (
     ComparedWith,
     Gated,
@@ -14,7 +16,9 @@ from headgate.rules.compare.gated import (
     PipelineChange,
     worst_first,
 )
-from headgate.rules.core.report import Report
+from headgate.rules.compare.twin_findings import Disagreement
+from headgate.rules.core.report import Outcome, Report
+from headgate.views.reports.disagreements import disagreements_of
 from headgate.views.reports.document_junit import junit_text
 from headgate.views.reports.document_markdown import markdown_text
 from headgate.views.reports.document_sarif import sarif_data
@@ -176,3 +180,18 @@ def test_json_has_every_field_of_the_contract():
     assert broken["report"] is None and broken["outcome"] == "unknown"
     assert broken["error"].startswith("build failed")
     assert found["pipelines"][-1]["changed"] is False
+
+
+def test_the_file_for_a_bug_report_has_the_pipelines_whose_twin_contradicts_the_rules():
+    one = replace(
+        ALL[2],
+        disagreements=(Disagreement("AGG001", Outcome.REFUSES, Outcome.RESUMES),),
+        versions=(Version(engine=Engine.SPARK), Version(engine=Engine.SPARK)),
+        plans=("old plan", "new plan"),
+        hints={"rows": 3},
+    )
+    found = disagreements_of(replace(FOUND, pipelines=(one, *ALL)))
+    assert list(found["pipelines"]) == ["bad"]
+    bad = found["pipelines"]["bad"]
+    assert bad["plans"] == {"before": "old plan", "after": "new plan"}
+    assert bad["disagreements"] and bad["hints"] == {"rows": 3} and "counterexample" not in bad

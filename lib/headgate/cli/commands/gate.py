@@ -83,6 +83,13 @@ def _files(
     metavar="FORMAT=FILE",
     help="Also write the report to a file, as markdown, sarif, junit or json; can be repeated.",
 )
+@click.option(
+    "--disagreements",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write query plans and findings of all pipelines whose twin run contradicts the rules to "
+    "FILE, for a bug report.",
+)
 @format_option(*FORMATS)
 def command(
     base: str,
@@ -91,6 +98,7 @@ def command(
     timeout: float,
     closing: frozenset[str],
     files: tuple[tuple[str, Path], ...],
+    disagreements: Path | None,
     output: str,
 ) -> int:
     """Check every registered pipeline that the working tree changes.
@@ -107,6 +115,7 @@ def command(
     for form, file in files:
         text = _written(report, form, closing, settings.config)
         write_file(str(file), text.encode(), option="--write")
+    _write_disagreements(report, disagreements)
     if output == "text":
         from headgate.views.reports.gate import gate_document
 
@@ -114,6 +123,19 @@ def command(
     else:
         click.echo(_written(report, output, closing, settings.config), nl=False)
     return 1 if report.closes(closing) else 0
+
+
+def _write_disagreements(report: GateReport, file: Path | None) -> None:
+    """Write the file for a bug report, or say how to get it."""
+    if file is not None:
+        from headgate.views.reports.disagreements import disagreements_of
+
+        text = f"{json_text(disagreements_of(report))}\n"
+        write_file(str(file), text.encode(), option="--disagreements")
+    elif any(p.disagreements for p in report.pipelines):
+        say_begun()(
+            "rules and engine disagree: for a bug report, run again with --disagreements FILE"
+        )
 
 
 def _written(report: GateReport, form: str, closing: frozenset[str], config: str | None) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Version
@@ -38,8 +39,8 @@ class Gated:
     `reasons` say why it counts as changed. `report` is None where versions were not compared:
     then `error` says why they could not be, or `said` why they need not be. `old` names the old
     version. `twin` is the verdict on generated rows, of `versions`; `twin_note` says why there is
-    none. `open` are questions that the report leaves open. `place` is where its code begins: path
-    and line.
+    none. `plans` and `hints` are those of the twin run. `open` are questions that the report leaves
+    open. `place` is where its code begins: path and line.
     """
 
     pipeline: str
@@ -52,6 +53,8 @@ class Gated:
     versions: tuple[Version, Version] | None = None
     disagreements: tuple[Disagreement, ...] = ()
     lowered: tuple[Lowered, ...] = ()
+    plans: tuple[str, str] = ("", "")
+    hints: Mapping[str, Any] = field(default_factory=dict)
     twin_note: str = ""
     said: str = ""
     error: str | None = None

@@ -153,6 +153,8 @@ class JarRuns:
             versions=ran.versions,
             disagreements=both.disagreements,
             lowered=both.lowered,
+            plans=ran.plans,
+            hints=ran.hints,
         )
 
     def _old_jar(self, found: FoundChange) -> Path:

@@ -146,6 +146,8 @@ class TwinRuns:
             versions=found.versions,
             disagreements=both.disagreements,
             lowered=both.lowered,
+            plans=found.plans,
+            hints=found.hints,
         )
 
 

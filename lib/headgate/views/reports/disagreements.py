@@ -6,7 +6,23 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
+from headgate.rules.compare.gated import GateReport
 from headgate.text.secrets import mask_json
+from headgate.views.reports.twin import twin_json
+
+
+def disagreements_of(report: GateReport) -> dict[str, Any]:
+    """Return what reproduces the twin runs of a check that contradict the rules, by pipeline."""
+    found = {
+        one.pipeline: disagreement_file(
+            twin_json(one.report, one.twin, one.disagreements, one.versions, one.lowered),
+            one.plans,
+            one.hints,
+        )
+        for one in report.pipelines
+        if one.disagreements and one.report and one.twin and one.versions
+    }
+    return {"schema": 1, "headgate": version("headgate"), "pipelines": found}
 
 
 def disagreement_file(
