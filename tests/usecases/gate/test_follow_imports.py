@@ -93,9 +93,9 @@ ELSEWHERE = {
     "libs/json.py": "",
     "libs/common2.py": "",
     "libs/pyspark/sql/nothing.py": "",
-    "libs/y/src/shared/common.py": "",
-    "shared/setup.py": "",
-    "shared/shared/common.py": "",
+    "libs/y/src/of_team/common.py": "",
+    "of_team/setup.py": "",
+    "of_team/of_team/common.py": "",
 }
 
 
@@ -103,10 +103,10 @@ ELSEWHERE = {
     ("code", "place"),
     [
         ("from common2 import x", "libs"),
-        ("import shared.common", "shared"),
-        ("from shared import common", "shared"),
-        ("from .shared import common", None),
-        ("from shared import setup", None),
+        ("import of_team.common", "of_team"),
+        ("from of_team import common", "of_team"),
+        ("from .of_team import common", None),
+        ("from of_team import setup", None),
         ("import json", None),
         ("import pyspark.sql.nothing", None),
     ],
