@@ -1,4 +1,4 @@
-"""Tell whether text or JSON is evidence of a Kafka Streams application, and read it."""
+"""Recognise text or JSON as evidence of a Kafka Streams application, and read it."""
 
 from __future__ import annotations
 
