@@ -35,7 +35,7 @@ def parse(text: str, *, source: str) -> dict[str, str]:
 
 
 def _lines(text: str, source: str) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Yield each setting with its value and line; a line that ends in a backslash goes on."""
+    """Yield each setting with its value and line; a backslash at a line's end continues it."""
     pending, first = "", 0
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.strip() if not pending else pending + raw.strip()

@@ -195,7 +195,7 @@ def _schema_settings(table: Table) -> dict[str, str]:
 
 
 def _topics(top: Table, folder: PurePath) -> tuple[DeclaredTopic, ...]:
-    """Return what `[topics.NAME]` declares; a name with dots stands in quotes."""
+    """Return what `[topics.NAME]` declares; a name with dots is in quotes."""
     topics = top.table("topics", "[topics.NAME]")
     found = []
     for name in topics.data:

@@ -1,6 +1,6 @@
 """Paths into JSON answers: `a.b`, `a[0]`, `a[*].b`, `a[name=x].b`, and nothing more.
 
-A name with other signs than letters, digits, `_` and `-` stands in quotes: `a."b.c"`.
+A name with characters other than letters, digits, `_` and `-` is in quotes: `a."b.c"`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def json_path(path: str) -> Callable[[Any], list[Any]]:
 
 
 def words_at(path: str, answer: Any) -> tuple[str, ...]:
-    """Return what stands at `path` as words; null and empty texts, lists and objects are nothing.
+    """Return the values at `path` as words, without null and empty texts, lists and objects.
 
-    A list or an object that is not empty is its JSON.
+    A list or an object that isn't empty is returned as JSON.
     """
     return tuple(_word(v) for v in json_path(path)(answer) if v not in (None, "", [], {}))
 

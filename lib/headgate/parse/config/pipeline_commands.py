@@ -60,7 +60,7 @@ def read_commands(table: Table, folder: PurePath) -> Commands:
 
 
 def _pairs(table: Table, found: Commands) -> None:
-    """Refuse what could not be taken back, or not be told after a crash."""
+    """Fail for a command that can't be reversed, or whose effect can't be checked after a crash."""
     for word, back in (("suspend", "reenable"), ("pause", "resume"), ("deploy", "rollback")):
         if getattr(found, word) and not getattr(found, back):
             table.fail(word, f"{word!r} also needs {back!r}, the command that reverses {word!r}")

@@ -38,7 +38,7 @@ class TomlLines:
         self._read_document()
 
     def line(self, *path: str | int) -> int:
-        """Return the line of `path`, or of its nearest ancestor that stands in the file, or 1."""
+        """Return the line of `path`, or of its nearest ancestor in the file, or 1."""
         for end in range(len(path), 0, -1):
             if path[:end] in self._lines:
                 return self._lines[path[:end]]
@@ -118,7 +118,7 @@ class TomlLines:
         self._at += 1
 
     def _more(self, close: str) -> bool:
-        """Skip what stands between elements; True where another one follows."""
+        """Skip what separates elements; True if another one follows."""
         self._skip_blank()
         if self._peek(","):
             self._at += 1

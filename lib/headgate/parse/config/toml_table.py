@@ -2,9 +2,9 @@
 
 By hand, not by msgspec: structs for the same tables took 140 lines more (1237, not 1099). msgspec's
 errors have no line, no nearest key and no words of ours, and name no key of a free mapping
-(`[kafka.config]`, headers, topics). Translating them is longer than these readers, and the models
-hold what the file doesn't (`line`, absolute paths, calls), so each struct would stand twice. And
-most commands read this file, and the quick ones import no msgspec (tests/cli/test_light.py).
+(`[kafka.config]`, headers, topics). Translating them is longer than this module, and the models
+hold what the file doesn't (`line`, absolute paths, calls), so each struct would be written twice.
+Most commands read this file, and the quick ones import no msgspec (tests/cli/test_light.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _WORDS = {str: "a string", bool: "true or false", int: "a number", float: "a num
 class Table:
     """One table at `path`; `env` is what `${NAME}` is looked up in, `title` is its heading.
 
-    Every reader raises RegistryError with the line of the key, or of the table where it lacks.
+    Every method that reads raises RegistryError with the line of the key, or of the table if the
+    key is missing.
     """
 
     data: Mapping[str, Any]
