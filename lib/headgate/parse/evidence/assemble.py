@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Gathered:
     """Pieces as they were found, in the order of the command line.
 
-    `keep` says of which queries every progress report in an event log is asked for.
+    `keep` selects the queries of which every progress report in an event log is kept.
     """
 
     pieces: list[Piece] = field(default_factory=list)
@@ -210,7 +210,7 @@ def _named(prints: Sequence[Printed]) -> list[Printed]:
 
 
 def _without_queries(found: Gathered) -> list[str]:
-    """Return a sentence for each log of batch jobs alone; EvidenceError where there is no more."""
+    """Return a sentence for each log of only batch jobs; EvidenceError if nothing else is found."""
     logs = [p for p in _of(found, EvidenceKind.EVENT_LOG) if not p.value.runs]
     out = [f"{p.path} is the event log of an application without streaming queries" for p in logs]
     if logs and len(logs) == len(found.pieces) and not (found.checkpoints or found.versions):
@@ -268,8 +268,8 @@ def _chosen(
 ) -> tuple[tuple[NewestProgress, ...], Sequence[tuple[str, Checkpoint]], Collection[str]]:
     """Return reports, checkpoints, ids of the one query that is meant; several need `--query`.
 
-    Several checkpoints are several queries, but reports of others than the checkpoint's are not
-    what was asked for.
+    Several checkpoints are several queries. With one checkpoint, reports of other queries are
+    ignored.
     """
     known = {c.query_id: c.query_id for _, c in found.checkpoints if c.query_id}
     told = {r.query_id: r.name or r.query_id for r in reports}

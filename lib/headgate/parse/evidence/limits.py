@@ -1,4 +1,4 @@
-"""Say what the evidence of a version leaves open, and which evidence would tell."""
+"""Say what the evidence of a version leaves unknown, and which evidence would show it."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ class Gap(StrEnum):
 
 
 def limits_of(version: Version) -> tuple[str, ...]:
-    """Return one sentence for each thing that is not known, and what would tell it; in fixed order.
+    """Return one sentence, in fixed order, for each unknown fact and the evidence to add.
 
     Nothing is a warning here: the evidence is sound and its kind holds no more. What is known to
-    be absent (a query without state) is no limit. For a consumer group it is empty.
+    be absent (a query without state) isn't a limit. For a consumer group it is empty.
     """
     if version.streams is not None:
         return limits_of_streams(version.streams)
@@ -132,7 +132,7 @@ def _operator(operator: StatefulOperator) -> str:
 
 
 def _no_plan(version: Version) -> str | None:
-    """Progress, offsets and state tell names and places, no operators between them."""
+    """Progress, offsets and state have names and locations, but no operators between them."""
     # A capture has a plan, and a plan alone tells a source's columns.
     if _kinds(version) & _PLANS or any(s.columns is not None for s in version.sources or ()):
         return None
@@ -164,7 +164,7 @@ def _reads(source: Source) -> bool:
 
 
 def _options(version: Version) -> str | None:
-    """Plans leave out what a reader or writer was given, rates and starting offsets among it."""
+    """Plans omit the options of sources and sinks, such as rates and starting offsets."""
     if _is_captured(version) or (version.sources is None and version.sink is None):
         return None
     open_ = [s for s in version.sources or () if not s.options and s.format not in _FIXED_OPTIONS]
@@ -196,7 +196,7 @@ def _physical(version: Version) -> str | None:
 
 
 def _types(version: Version) -> str | None:
-    """Explain text prints the types of the result alone, and nullability nowhere."""
+    """Explain text prints the types only of the result, and never nullability."""
     open_ = [o for o in version.stateful or () if any(_is_open(s) for s in _schemas(o))]
     if not open_:
         return None

@@ -36,7 +36,7 @@ def completed_application(
 
 
 def is_streams(piece: Piece) -> bool:
-    """Whether a piece by itself tells of a Kafka Streams application."""
+    """Whether a piece by itself identifies a Kafka Streams application."""
     return piece.kind in OF_KAFKA_STREAMS and not is_weak(piece)
 
 

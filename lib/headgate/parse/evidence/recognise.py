@@ -1,4 +1,4 @@
-"""Tell what a file is by its content, never by its name."""
+"""Recognise a file by its content, never by its name."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Piece:
 
 
 def recognise(data: bytes, *, path: str) -> Piece | None:
-    """Return what the bytes are, or None where they are nothing that is known.
+    """Return the bytes as a piece of evidence, or None if their kind is unknown.
 
-    A file that begins like a known kind and is broken is a piece with a warning. ParseError comes
-    from a version file alone, which nothing else could complete, EvidenceError from explain text
-    that holds the session's refusal and no plan.
+    A broken file that begins like a known kind is a piece with a warning. Only a version file
+    raises ParseError, because no other evidence could complete it. Explain text that has the
+    session's error and no plan raises EvidenceError.
     """
     if is_watch(data):
         # Imported where it is needed, as other kinds below: a command reads one of them.

@@ -95,11 +95,11 @@ def _line(data: bytes, message: str) -> int:
 
 
 def fingerprint(version: Version) -> str:
-    """Return SHA-256 (hex) over what makes a version another one.
+    """Return SHA-256 (hex) over what distinguishes a version from others.
 
-    Left out is what moves while the same code runs, or comes from where it was read: offsets,
+    Left out is what changes while the same code runs, or depends on where it was read: offsets,
     progress, evidence, warnings, faults, ids of topics, the time of capture, and the query id,
-    which only says that the checkpoint was begun anew.
+    which only shows that the checkpoint was recreated.
     """
     kept = replace(
         version, progress=None, evidence=(), warnings=(), captured_at=None, query_id=None
