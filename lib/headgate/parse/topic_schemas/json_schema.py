@@ -28,10 +28,10 @@ _ONES = ("items", "additionalProperties", "additionalItems", "not", "if", "then"
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A schema at one place: `data` is an object or a boolean, references already followed.
+    """A schema or subschema: `data` is an object or a boolean, references already followed.
 
-    `resolver` is what references below are looked up with; `place` tells places apart, so that
-    a recursive schema ends.
+    `resolver` looks up the references below it. `place` identifies the node, so that reading a
+    recursive schema ends.
     """
 
     data: Any
@@ -169,7 +169,7 @@ def _line(error: object) -> str:
 
 
 def follow(node: JsonNode) -> JsonNode:
-    """Return what a reference leads to, the node itself where it is none."""
+    """Return the target of a reference, or the node itself if it isn't a reference."""
     from referencing.exceptions import Unresolvable
 
     for _ in range(_HOPS):

@@ -131,9 +131,9 @@ def imports_of(text: str, name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _parse(text: str, name: str) -> Any:
-    """Return the syntax tree, which nobody changes; it is asked for imports first, then read.
+    """Return the syntax tree, cached: it is used for the imports first, then for the schema.
 
-    ANTLR mends what it can't read; here the first error counts.
+    Nobody may change it. ANTLR recovers from syntax errors; here the first error counts.
     """
     if len(text) > LONGEST:
         raise SchemaError(

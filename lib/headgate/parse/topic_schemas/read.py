@@ -22,9 +22,9 @@ _READERS = {
 
 
 def read_schema(given: SchemaText) -> TopicSchema:
-    """Return the schema; SchemaError in one sentence where it can't be read.
+    """Return the schema; SchemaError in one sentence if it can't be read.
 
-    Where the format is not told it is found by content, never by the file's name.
+    If the format isn't given, it is found by content, never by the file's name.
     """
     if len(given.text) > LONGEST:
         raise SchemaError(
