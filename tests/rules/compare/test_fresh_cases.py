@@ -22,6 +22,8 @@ GROUPS = (*FRESH, "spark_pulls*", "spark_kinds")
 CASES = sorted(p.parent for group in GROUPS for p in FOLDER.glob(f"{group}/*/outcome.json"))
 
 KNOWN = {
+    "curling_columns_for_pandas": "Spark resumed: expressions compute what a function of "
+    "mapInPandas() did. The key comes from that function, but is called another: silently_wrong.",
     "carpools_breaks_of_half_an_hour": "Spark resumed: sessions of before keep their end, others "
     "get the longer gap. Other recordings of a changed gap are ruled wrong: silently_wrong.",
     "restaurants_day_of_paris": "Spark wrote wrong results: the day of Paris is a key. Which time "

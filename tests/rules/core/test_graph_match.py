@@ -127,7 +127,7 @@ def changes_of(engine: str, case: str) -> list[tuple[ChangeKind, str]]:
         ("agg_map_add", {"project: v"}, set()),
         ("join_map_before", {"project: lv"}, set()),
         ("op_add_before", {"exchange: by k, ts", "deduplicate: unique by k, ts"}, set()),
-        ("limit_add", {"exchange: to one", "limit: limit 4"}, set()),
+        ("limit_add", {"exchange: to 1 partition", "limit: limit 4"}, set()),
         ("wm_remove", set(), {"watermark: ts 10 seconds"}),
         ("agg_to_dedup", {"deduplicate: unique by k"}, {"aggregate: count by k"}),
     ],
