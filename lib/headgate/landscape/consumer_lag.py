@@ -1,4 +1,4 @@
-"""How far readers are behind: groups by committed offsets, Spark by checkpoint and progress."""
+"""Consumer lag: of groups by committed offsets, of Spark by checkpoint and progress."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ def checkpoint_positions(
 ) -> tuple[PartitionLag, ...]:
     """Return one entry per topic partition that the version's sources read.
 
-    Positions are the newest committed offsets, of the checkpoint or the progress. Where two
-    sources read one partition, the one that is further behind counts. A partition that Kafka has
-    and the sources read, but have no offset in yet, stands with no position; what `assign` leaves
-    out is not read. `match` looks up what a `subscribePattern` means in Kafka now.
+    Positions are the newest committed offsets, of the checkpoint or the progress. If two sources
+    read one partition, the larger lag counts. A partition that Kafka has and the sources read, but
+    have no offset in yet, has no position. Partitions that `assign` leaves out aren't read.
+    `match` looks up what a `subscribePattern` means in Kafka now.
     """
     at = version.progress.offsets_at if version.progress else None
     least: dict[Key, int] = {}
@@ -148,7 +148,7 @@ _LISTED = 10
 
 
 def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]:
-    """Yield a sentence for each topic on which a reader's position is no longer in its log."""
+    """Yield a sentence for each topic on which a consumer's position is no longer in its log."""
     wrong: dict[tuple[str, PositionState], list[PartitionLag]] = {}
     for p in positions:
         if p.state in _SENTENCES:

@@ -1,4 +1,4 @@
-"""Who reads which topic, and how far behind: consumer groups and Spark queries in one list."""
+"""Consumers of each topic and their lag: consumer groups and Spark queries in one list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRONG = (PositionState.DATA_LOST, PositionState.BEYOND_END)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consumer:
-    """One reader of one topic. `name` is a pipeline's, or an undeclared group's id.
+    """One consumer of one topic. `name` is a pipeline's, or an undeclared group's id.
 
     `kind` is the pipeline's engine or the group's type; `source` says where positions come from
     (`group`, `checkpoint`, `progress`, None where there are none) and `at` when they were true
@@ -57,7 +57,7 @@ class Consumer:
 
 
 def consumers(landscape: Landscape) -> tuple[Consumer, ...]:
-    """Return every reader of every topic: pipelines in the registry's order, then other groups.
+    """Return every consumer of every topic: pipelines in the registry's order, then other groups.
 
     A pipeline that reads a topic without a known position is listed with none.
     """

@@ -17,8 +17,8 @@ CROSSING = "crossing"
 def flow(landscape: Landscape) -> nx.DiGraph[str]:
     """Return the graph that data takes, with `crossing` on its edges.
 
-    A state store is drawn behind its operator, but feeds it, too: here the edge leads both ways,
-    so that what lies behind a store is what its operators write. Where several operators share a
+    A state store is drawn after its operator, but feeds it, too. So the edge has both directions
+    here, and what its operators write is downstream of a store. If several operators share a
     store, evidence seldom says which of them only read it; all of them count.
     """
     graph: nx.DiGraph[str] = nx.DiGraph()

@@ -1,4 +1,4 @@
-"""Whose an internal topic of Kafka Streams is, and what proves it.
+"""The owner of an internal topic of Kafka Streams, and the evidence for it.
 
 A topic belongs to an application because
 - the application's described topology has a store or repartition of exactly that name,
@@ -6,9 +6,9 @@ A topic belongs to an application because
 - the topology that the broker keeps of its streams group names it, or
 - it is a repartition topic and the application's group has committed on it.
 
-A name's beginning proves nothing: `my-app-v1-counts-changelog` may be of `my-app` as of
-`my-app-v1`. Such a topic is unproven; every application whose id begins the name is a candidate.
-What an application reads as an input is never its internal topic, however it is called.
+The prefix of a name isn't evidence: `my-app-v1-counts-changelog` may belong to `my-app` or to
+`my-app-v1`. The owner of such a topic isn't verified; every application whose id is a prefix of
+the name is a candidate. An application's input is never its internal topic, whatever its name.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from headgate.model.version import Engine, Version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """Whose one internal-looking topic is.
+    """The owner of one topic that looks internal.
 
-    `application` is the proven owner's application id, `owner` its pipeline's name (None where no
-    pipeline declares it). `proof` says in words what proves it, or why nothing does. `candidates`
-    are the application ids that begin the name of an unproven topic, longest first, or those that
-    contradict each other. `records` is an upper bound, `bytes` the size of one replica; None
-    where not read.
+    `application` is the verified owner's application id, `owner` its pipeline's name (None if no
+    pipeline declares it). `proof` is the evidence in words, or why there is none. If the owner
+    isn't verified, `candidates` are the application ids that are a prefix of the topic's name,
+    longest first, or those that contradict each other. `records` is an upper bound, `bytes` the
+    size of one replica; None if not read.
     """
 
     topic: str
@@ -78,12 +78,12 @@ def ownership(
 def proofs(
     registry: Registry, versions: Mapping[str, Version], cluster: Cluster | None
 ) -> dict[str, dict[str, str]]:
-    """Return {topic: {application id: what proves it in words}}; nothing is weighed here."""
+    """Return {topic: {application id: the evidence in words}}; nothing is weighed here."""
     return _proofs(_claimants(registry, versions, cluster))
 
 
 def owned_by(found: Mapping[str, Ownership], application: str) -> tuple[Ownership, ...]:
-    """Return the topics that are proven to be of an application."""
+    """Return the topics of which an application is the verified owner."""
     return tuple(o for o in found.values() if o.application == application)
 
 
@@ -120,7 +120,7 @@ def _is_application(group: Group) -> bool:
 
 
 def _proofs(claimants: Iterable[Claimant]) -> dict[str, dict[str, str]]:
-    """Return {topic: {application: the first proof in words}}."""
+    """Return {topic: {application: the first evidence in words}}."""
     out: dict[str, dict[str, str]] = {}
     for claimant in claimants:
         for topic, proof in _proven(claimant):
@@ -129,7 +129,7 @@ def _proofs(claimants: Iterable[Claimant]) -> dict[str, dict[str, str]]:
 
 
 def _proven(claimant: Claimant) -> Iterator[tuple[str, str]]:
-    """Yield what one application is proven to own, strongest proofs first."""
+    """Yield the topics that one application verifiably owns, strongest evidence first."""
     if claimant.facts is not None:
         yield from named_by_topology(claimant.facts, claimant.application)
     for topic in claimant.declared:
@@ -154,7 +154,7 @@ def _inputs(claimant: Claimant) -> set[str]:
 
 
 def named_by_topology(facts: StreamsApplication, application: str) -> Iterator[tuple[str, str]]:
-    """Yield the internal topics that a described topology names, each with the proof in words.
+    """Yield the internal topics that a described topology names, each with the evidence in words.
 
     A description without an application id has names that only lack the id before them.
     """
@@ -184,7 +184,7 @@ def _by_group_topology(group: Group) -> Iterator[tuple[str, str]]:
 def group_internals(subtopology: GroupSubtopology) -> tuple[str, ...]:
     """Return the internal topics that a streams group's sub-topology names.
 
-    With optimisation a table's own input topic stands among the changelogs; it is none.
+    With optimisation the changelogs include a table's own input topic, which isn't internal.
     """
     reading = (t.name for t in subtopology.repartition_sources)
     kept = (t.name for t in subtopology.changelogs if t.name not in subtopology.sources)
@@ -194,9 +194,9 @@ def group_internals(subtopology: GroupSubtopology) -> tuple[str, ...]:
 def _own_repartitions(group: Group) -> Iterator[str]:
     """Repartition topics that a group commits on under its own id.
 
-    Whoever reads another application's repartition topic has another group id. An application whose
-    id begins another one's could still read that one's topic as an input: then both commit on
-    it, and the two proofs contradict each other, which is said.
+    A consumer of another application's repartition topic has another group id. An application whose
+    id is a prefix of another one's could still read that one's topic as an input. Then both commit
+    on it, and the evidence contradicts itself, which is reported.
     """
     for topic in dict.fromkeys(o.topic for o in group.offsets if o.offset is not None):
         kind = internal_kind(topic)

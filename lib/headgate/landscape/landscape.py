@@ -1,17 +1,17 @@
 """The landscape: topologies of all pipelines joined by the topics that they share, frozen.
 
     Landscape
-    ├── nodes       what is drawn: topics, nodes of topologies, stand-ins, undeclared groups
+    ├── nodes       what is drawn: topics, nodes of topologies, placeholders, undeclared groups
     ├── edges       data flows from source to target; topic -> source node, sink node -> topic
     ├── pipelines   one entry per declared pipeline, with its node ids, topics and lag
-    ├── topics      one entry per topic node, with what Kafka says of it, writers and readers
+    ├── topics      one entry per topic node, with what Kafka says of it, writers and consumers
     ├── groups      one entry per Kafka group, declared or not
     └── warnings    what could not be read or joined, one sentence each
 
 Node ids:
     "topic:<name>"           a topic
     "<pipeline>/<node id>"   a node of a pipeline's topology, under its own id
-    "<pipeline>/pipeline"    the stand-in of a pipeline whose topology is not known
+    "<pipeline>/pipeline"    the placeholder of a pipeline whose topology is not known
     "group:<group id>"       a Kafka group that no pipeline declares
 """
 
@@ -46,9 +46,9 @@ class LandscapeNode:
     """One box. `pipeline` and `subtopology` are None for topics and undeclared groups.
 
     `operator` and `details` are the topology node's own; a topic's operator is `topic`, a
-    stand-in's the engine's word, an undeclared group's the group type. A topic's facts stand in
-    `Landscape.topics`, a group's in `Landscape.groups`. `note` is one short remark for people
-    ("no version yet", "undeclared", "not in Kafka"), None where there is nothing to say.
+    placeholder's the engine's word, an undeclared group's the group type. A topic's facts are in
+    `Landscape.topics`, a group's in `Landscape.groups`. `note` is one short note for people
+    ("no version yet", "undeclared", "not in Kafka"), None if there is nothing to say.
     """
 
     id: str
@@ -62,11 +62,11 @@ class LandscapeNode:
 
 
 class PositionState(StrEnum):
-    """What is to be said of a reader's position on one partition, beside how far it is behind.
+    """The state of a consumer's position on one partition, beside its lag.
 
-    OK: it lies within the log. NO_OFFSET: the partition is there and the reader has none in it
-    yet. DATA_LOST: the next offset is below the log's start, so records went before they were
-    read. BEYOND_END: it is above the log's end, so the topic was deleted and created again, or
+    OK: it is within the log. NO_OFFSET: the partition exists, but the consumer has no offset in it
+    yet. DATA_LOST: the next offset is below the earliest offset, so records were deleted before
+    they were read. BEYOND_END: it is above the latest offset, so the topic was recreated or
     truncated. NOT_LISTED: Kafka lists no such partition. UNKNOWN: Kafka did not say.
     """
 
@@ -80,12 +80,12 @@ class PositionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionLag:
-    """How far a reader is behind on one partition, in offsets (an upper bound of records).
+    """A consumer's lag on one partition, in offsets (an upper bound of records).
 
-    `position` is the next offset that the reader will read: a group's committed offset, or the
-    end of the newest committed batch of a Spark checkpoint. `begin` and `end` are the log's.
-    `lag` is `end - position`, never negative, and None where either is unknown, or where the
-    position is of another log than this one (BEYOND_END): unknown is not zero.
+    `position` is the next offset that the consumer will read: a group's committed offset, or the
+    end of the newest committed batch of a Spark checkpoint. `begin` and `end` are the earliest and
+    latest offset. `lag` is `end - position`, never negative. It is None if either is unknown, or if
+    the position is of another log than this one (BEYOND_END): unknown is not zero.
     """
 
     topic: str
@@ -147,14 +147,14 @@ class LandscapePipeline:
 class LandscapeTopic:
     """A topic that exists, or that a topology names. `id` is the node's id.
 
-    `exists` is None where Kafka was not read; False means that Kafka did not list it (it is not
-    there, or may not be seen). Counts are None where unknown; `records` is an upper bound.
+    `exists` is None if Kafka was not read; False means that Kafka did not list it (it doesn't
+    exist, or may not be seen). Counts are None if unknown; `records` is an upper bound.
     `writers` are pipelines; `readers` are pipelines and, as `group:<id>`, undeclared groups, so
-    that each of them is a name in `Landscape`. `lags` has each reader's lag on this topic.
-    `owner` is the Kafka Streams pipeline whose internal topic (repartition, changelog) this is
-    proven to be; `proof` says in words what proves it, or why nothing does, None for a topic that
-    does not look internal. `candidates` are application ids that an unproven one may belong to,
-    `bytes` its size on disk, None where unknown.
+    that each of them is a name in `Landscape`. `lags` has each consumer's lag on this topic.
+    `owner` is the Kafka Streams pipeline that is verified to own this internal topic (repartition,
+    changelog). `proof` is the evidence in words, or why there is none; None for a topic that does
+    not look internal. `candidates` are the application ids that it may belong to if the owner
+    isn't verified. `bytes` is its size on disk, None if unknown.
     """
 
     id: str
@@ -184,10 +184,10 @@ class LandscapeTopic:
 class LandscapeGroup:
     """A Kafka group. `pipeline` is the declaring pipeline's name, None where undeclared.
 
-    `node` is the id of an undeclared group's node (None where it reads nothing that is known), or
-    of the declaring pipeline's stand-in (None where its topology is known). `members` is None
-    where the client can't tell: never to be shown as "none". `lag` sums the known partitions,
-    None where no partition is known.
+    `node` is the id of an undeclared group's node (None if it reads nothing that is known), or of
+    the declaring pipeline's placeholder (None if its topology is known). `members` is None if the
+    client doesn't report them: never to be shown as "none". `lag` sums the known partitions, None
+    if no partition is known.
     """
 
     id: str

@@ -46,8 +46,8 @@ class Reach:
 
     `nodes` are ids with their number of steps. `pipelines`, `topics` and `groups` are names in
     the landscape's order, `stores` and `sinks` node ids. A pipeline that the thing is part of is
-    not listed. `owners` are who must be told, each with the pipelines; `unowned` are pipelines
-    without an owner and undeclared groups: nobody is known to tell.
+    not listed. `owners` are the people to notify, each with their pipelines; `unowned` are
+    pipelines without an owner and undeclared groups: there is nobody to notify.
     """
 
     nodes: dict[str, int]

@@ -43,7 +43,7 @@ def matcher(topics: Iterable[str]) -> Match:
 def reads(version: Version, match: Match) -> tuple[Join, ...]:
     """Return what is read: by the sources' facts, then by other source nodes' `topics`.
 
-    A static relation is a node, but no source: it has no place in the offset log.
+    A static relation is a node, but isn't a source: it has no entry in the offset log.
     """
     found = [j for source in version.sources or () for j in _source_joins(version, source, match)]
     named = {j.node for j in found}

@@ -5,7 +5,7 @@
     factor    := ["@" | [N] "+"] [method ":"] value ["+" [N]]
 
 `*` and `?` in a value stand for any characters and for one. Text in single or double quotes is
-taken as it stands, with `\\` before a quote or a backslash that is part of it: names that hold
+taken literally, with `\\` before a quote or a backslash that is part of it. Names that contain
 spaces, commas, colons, wildcards or quotes, or begin or end with `+`, need quotes.
 """
 

@@ -60,7 +60,7 @@ THINGS = {
 
 
 class Catalog:
-    """The names of one landscape, looked up by method; made when they are asked for."""
+    """The names of one landscape, looked up by method; each method's are made at first use."""
 
     def __init__(self, landscape: Landscape, expression: str) -> None:
         self.landscape = landscape

@@ -23,7 +23,7 @@ NOT_IN_KAFKA = "not in Kafka"
 
 @dataclass(slots=True)
 class Traffic:
-    """Who writes and reads one topic, in the order found, with each reader's lag."""
+    """Writers and consumers of one topic, in the order found, with each consumer's lag."""
 
     writers: dict[str, None] = field(default_factory=dict)
     readers: dict[str, int | None] = field(default_factory=dict)

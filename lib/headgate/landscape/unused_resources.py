@@ -1,4 +1,4 @@
-"""Loose ends: topics that nobody uses, internal topics without an owner, undeclared groups."""
+"""Unused resources: unused topics, internal topics without an owner, undeclared groups."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from headgate.model.kafka_streams import looks_internal
 
 
 def unused(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
-    """Topics that no declared pipeline writes and that nobody reads; internal ones apart."""
+    """Topics without consumers that no declared pipeline writes; internal ones aren't included."""
     return tuple(t for t in _plain(landscape) if not t.writers and not t.readers)
 
 
