@@ -268,7 +268,7 @@ class DifferenceError(StepError):
 
 
 class RunCancelledError(StepError):
-    """Somebody cancelled the run; it stopped at a safe place and can be resumed or undone."""
+    """Somebody cancelled the run; it stopped at a safe point and can be resumed or undone."""
 
     next_step = (
         "Run `headgate resume RUN` to continue the run, or `headgate undo RUN` to roll back."

@@ -37,7 +37,7 @@ class Reading:
     """How a response becomes a status: the values at `path` of its JSON are looked up in the lists.
 
     `*` in a list is any value that isn't in another list. `absent` is the status if there is no
-    value at `path`. `codes` maps HTTP status codes to a status, without a look at the response
+    value at `path`. `codes` maps HTTP status codes to a status, without a check of the response
     (`404 = "stopped"`). A status is `runs`, `stopped` or `paused`. It is unknown if no list has the
     value.
     """

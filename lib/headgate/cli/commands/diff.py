@@ -113,7 +113,7 @@ def command(
 
 
 def _show(report: Report, output: str, closing: frozenset[str], after: Sequence[str]) -> None:
-    """Print the report in the format that was asked for."""
+    """Print the report in the chosen format."""
     from headgate.views.reports.comparison import comparison_document
     from headgate.views.reports.document import SourcePlace
 

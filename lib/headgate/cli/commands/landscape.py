@@ -77,7 +77,7 @@ def command(
 
 
 def _cluster(context: Context) -> Cluster | None:
-    """Kafka as it is now; without it the landscape says so and goes on."""
+    """Kafka as it is now; without it the landscape says so and continues."""
     from headgate.usecases.evidence.read_cluster import read_cluster
 
     if not context.registry.bootstrap_servers:
@@ -107,7 +107,7 @@ def _answer(
     output: str,
     file: str | None,
 ) -> tuple[Landscape, str | None]:
-    """Return what to draw for a way or for what lies downstream, and what to say of it."""
+    """Return what to draw for a path or for what is downstream, and what to say of it."""
     from headgate.landscape import paths
     from headgate.landscape.search import part
     from headgate.landscape.selector import find

@@ -303,7 +303,7 @@ def as_json(detail: RunOutcome) -> dict[str, Any]:
 
 
 def refused_json(plan: Plan, reason: str) -> Mapping[str, Any]:
-    """Return the `apply` JSON of a plan that was refused before there was a run."""
+    """Return the `apply` JSON of a plan that was blocked before there was a run."""
     steps = [
         {"action": s.action, "state": "skipped", "describe": s.describe(), "error": None}
         for s in plan.steps

@@ -41,7 +41,7 @@ class Settings:
 class LazyGroup(click.Group):
     """A group whose `--help` and whose other commands cost no import of a command.
 
-    Every command also takes `--config`, so that it may stand before or after the command's name.
+    Every command also takes `--config`, so that it may be before or after the command's name.
     A command may return its exit code, or call `ctx.exit`; None is 0.
     """
 
@@ -106,7 +106,7 @@ def _remember_config(ctx: click.Context, _: click.Parameter, value: str | None) 
 
 
 def _guarded(run: Any) -> int:
-    """Run and return the exit code; whatever goes wrong is said in one place, on stderr."""
+    """Run and return the exit code; every error is printed here, on stderr."""
     try:
         result = run()
         sys.stdout.flush()

@@ -83,7 +83,7 @@ def _plain(value: object) -> object:
 
 
 def progress_console() -> Console:
-    """Return a console on stderr, for progress and messages; stdout is for results alone."""
+    """Return a console on stderr, for progress and messages; stdout is only for results."""
     from headgate.cli.shared.terminal import terminal_console
 
     return terminal_console(err=True)

@@ -36,7 +36,7 @@ def show_run(
     context: Context,
     caught_up: dict[str, Any] | None = None,
 ) -> None:
-    """Print all of a run; `caught_up` is the last look at how far its pipeline is."""
+    """Print all of a run; `caught_up` is the newest check of how far its pipeline is."""
     until = kept_until(context, detail.row) if detail.can_undo else None
     if output == "json":
         kept = until.isoformat() if until else None
@@ -87,7 +87,7 @@ def _count_json(count: StepProgress) -> dict[str, Any]:
 def follow_catch_up(context: Context, detail: RunDetail) -> Look | None:
     """Say how far the pipeline is until nothing waits; Ctrl-C ends only the watching.
 
-    Returns the last look, None where nothing tells where the pipeline is.
+    Returns the last check, None if no source reports the pipeline's position.
     """
     console, looks = progress_console(), list[Look]()
     try:
