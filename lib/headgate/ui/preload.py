@@ -14,7 +14,7 @@ def preload(pages: Path) -> Callable[[Any], AbstractAsyncContextManager[None]]:
     """Return the lifespan of a server that imports what the files of a folder import at their top.
 
     Streamlit does it at the first visit, which took two seconds longer for it. It is done once the
-    runtime is there, which caches ask for at their declaration, and before the port answers.
+    runtime exists, which caches need at their declaration, and before the port answers.
     """
 
     @asynccontextmanager

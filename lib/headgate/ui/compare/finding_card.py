@@ -30,7 +30,7 @@ _MEASURED = "measured"
 
 
 def rule_popover(context: Context, code: str, *, pipeline: str | None, key: str) -> None:
-    """Offer a rule's page under its code; the code alone where no rule is called so."""
+    """Offer a rule's page under its code; only the code if no rule has it."""
     rule = _rules().get(code)
     if rule is None:
         st.html(markup.code(code), width="content")
@@ -135,7 +135,7 @@ def _label(topology: Topology, node: str | None) -> str | None:
 
 
 def _scenario(finding: Finding, pipeline: str | None) -> None:
-    """Lead to the scenario that gets over it; one that this release can't plan is only named."""
+    """Link to the scenario that handles it; one that this release can't plan is only named."""
     if finding.scenario is None:
         return
     if finding.scenario not in SCENARIOS or pipeline is None:

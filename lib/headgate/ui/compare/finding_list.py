@@ -63,7 +63,7 @@ def _label(finding: Finding, location: str) -> str:
 
 
 def sign(finding: Finding) -> tuple[str, str]:
-    """Return a finding's glyph and the name of its hue: history that mixes is no plain success."""
+    """Return a finding's glyph and the name of its hue: mixed history isn't a plain success."""
     takes_over = finding.outcome <= Outcome.NO_EFFECT
     if takes_over and finding.state_effect is StateEffect.MIXED:
         return MIXED_GLYPH, StateEffect.MIXED.value

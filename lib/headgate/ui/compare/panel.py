@@ -40,7 +40,7 @@ BAD = frozenset(BY_OUTCOME.values())
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What the panel tells of."""
+    """What the panel shows."""
 
     context: Context
     pipeline: str | None
@@ -69,7 +69,7 @@ def compare_panel(
 
 
 def _head(page: _Page, *, is_all: bool) -> None:
-    """Show how many findings there are, or the way back to them, and what can be done here."""
+    """Show how many findings there are, or the link back to them, and what can be done here."""
     count = len(page.found.report.findings)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="panel-head"):
         if is_all:
@@ -207,7 +207,7 @@ TITLES: Mapping[str, tuple[str, str, str]] = {
 
 
 def report_exports(context: Context, report: Report, name: str) -> None:
-    """Show the menu; each form is written when it is asked for, in the click's own request."""
+    """Show the menu; each format is written on its click, in the click's own request."""
     with st.popover("Report", help="Download this report", key="report_menu"):
         for form, (title, ending, media) in TITLES.items():
             st.download_button(

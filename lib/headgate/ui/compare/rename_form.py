@@ -39,7 +39,7 @@ def forget_rename(text: str | None = None) -> None:
 
 
 def rename_form(found: Comparison) -> None:
-    """Offer the form; what was declared stands in the address, so that a link tells it, too."""
+    """Offer the form; declared renames are in the address, so that a link has them, too."""
     given = renames()
     label = f"Rename ({len(given)})" if given else "Rename"
     with st.popover(label, help=HELP, key="rename_menu"), st.container(width=WIDTH):

@@ -1,4 +1,4 @@
-"""What the declared schemas of a version's topics do to their readers, beside a comparison."""
+"""What the declared schemas of a version's topics do to their consumers, beside a comparison."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def newest(context: Context) -> Running | None:
 
 
 def begin(context: Context, wish: CompareRequest) -> Running:
-    """Start a comparison; it is the newest one from now on."""
+    """Start a comparison, which becomes the newest one."""
     said = [(time.monotonic(), _WAITING)]
     stop = threading.Event()
     future: Future[OutputComparison] = Future()

@@ -126,7 +126,7 @@ def _go_to(done: Stored) -> None:
 def _stored(context: Context, what: Given, pipeline: str) -> tuple[int, tuple[int, ...]]:
     """Return the number of the newest version, and the numbers that are new.
 
-    An event log tells of every version that it saw run: all of them are kept, in their order.
+    An event log has every version that ran while it was written: all are kept, in their order.
     """
     version = cached_reads.version(context, what.evidence, what.query)
     if is_history(version):

@@ -61,7 +61,7 @@ PLACEHOLDER = (
 def evidence_form(context: Context, *, key: str, pipeline: str | None = None) -> Given | None:
     """Ask for evidence and read it; None while there is none that can be read.
 
-    What it is, its queries where there are several, its remarks and every problem are shown.
+    Shows what it is, its queries if there are several, its warnings and every problem.
     """
     how = st.segmented_control(
         "Source of the evidence",
@@ -159,7 +159,7 @@ def _show(version: Version, found: Survey, lines: list[str]) -> None:
 
 
 def warnings_list(warnings: tuple[str, ...]) -> None:
-    """Show remarks of the reader, folded where there are many."""
+    """Show the parser's warnings, folded if there are many."""
     shown = [as_uploaded(w) for w in warnings]
     with st.expander(
         plural(len(shown), "warning"), expanded=len(shown) <= 3, icon=":material/info:"

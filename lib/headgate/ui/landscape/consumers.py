@@ -56,7 +56,7 @@ def landscape_consumers(landscape: Landscape) -> None:
 
 
 def _table(found: Sequence[Consumer]) -> Consumer | None:
-    """Show one row a consumer and topic; the selected one stands in the address."""
+    """Show one row per consumer and topic; the selected one is in the address."""
     names = [f"{c.name} {c.topic}" for c in found]
     wanted = st.query_params.get(LandscapeKey.READER, "")
     if not found:

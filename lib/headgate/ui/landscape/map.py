@@ -1,4 +1,4 @@
-"""The landscape as a graph: selectors, ways and what lies downstream, with live numbers."""
+"""The landscape as a graph: selectors, paths and what is downstream, with live numbers."""
 
 from __future__ import annotations
 
@@ -158,13 +158,13 @@ def _boxes_of(sketch: Sketch, pipelines: Collection[str]) -> list[str]:
 
 
 def _lens(sketch: Sketch, near: str | None, closed: frozenset[str]) -> Lens:
-    """A picture that is too large to be seen whole is laid out once, whatever the room."""
+    """A picture that is too large to be seen whole is laid out once, whatever the canvas size."""
     view = room(LandscapeKey.GRAPH) if len(sketch.nodes) <= MANY else Lens().view
     return Lens(collapsed=closed, focus=near, view=view)
 
 
 def opened_pipelines() -> frozenset[str]:
-    """Return the pipelines whose internals were asked for one by one."""
+    """Return the pipelines whose internals were opened one by one."""
     return frozenset(st.query_params.get_all(LandscapeKey.OPENED))
 
 

@@ -264,7 +264,7 @@ TRACES = {
 
 
 def _trace(landscape: Landscape, sketch: Sketch, node_id: str, trace: Trace) -> None:
-    """Ask what to follow from here, and say where it leads and whom to tell."""
+    """Ask what to follow from here, and show where it leads and whom to notify."""
     starts = ids_of(landscape, node_id)
     if not starts:
         return
@@ -313,7 +313,7 @@ def _some(names: tuple[str, ...]) -> list[str]:
 
 
 def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
-    """Ask for the other end of a way and tell its stops; each is a button."""
+    """Let the user choose the other end of a path and list its stops; each is a button."""
     ends = [f"{PIPELINE}{p.name}" for p in landscape.pipelines]
     ends += [n.id for n in landscape.nodes if n.kind in ("topic", "group")]
     end = choose("Destination", ["", *ends], key=LandscapeKey.TO, usual="", shown=_end_word)

@@ -113,7 +113,7 @@ def _functions(
 
 
 def _may_be_checkpoint(place: str) -> bool:
-    """Whether a registered place is a checkpoint; a remote one isn't asked."""
+    """Whether a registered location may be a checkpoint; a remote one isn't checked."""
     return is_uri(place) or (Path(place) / "offsets").is_dir()
 
 

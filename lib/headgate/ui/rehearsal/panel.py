@@ -83,7 +83,7 @@ def rehearsal_panel(
     """Offer a rehearsal of the chosen pipeline, say how far it is, and show what it found.
 
     `before` and `after` are the versions that the page judges: a rehearsal of another function
-    than the one that `after` was captured from must not be taken for its proof.
+    than the one that `after` was captured from must not be taken for its evidence.
     """
     pipeline = context.registry.pipeline(name) if name else None
     if after is not None and after.engine is Engine.KAFKA_STREAMS:
@@ -154,7 +154,7 @@ def _show(found: Rehearsal | TwinRun, order: Order, after: Version | None) -> No
 
 
 def _progress(running: Running) -> None:
-    """Show what was done, for how long, and what is going on now; it can be cancelled."""
+    """Show what was done, for how long, and what is in progress; it can be cancelled."""
     lines = [f"✓ {text} ({until - at:.0f} s)" for (at, text), (until, _) in pairwise(running.said)]
     at, text = running.said[-1]
     lines.append(f"… {text}: {time.monotonic() - at:.0f} s")
@@ -169,7 +169,7 @@ def _progress(running: Running) -> None:
 
 
 def _release_words(rehearsed: str, after: Version | None) -> str:
-    """Say that a rehearsal by another release of Spark is no proof for the one that runs."""
+    """Say that a rehearsal by another release of Spark isn't evidence for the one that runs."""
     runs = after.engine_version if after else None
     if not runs or not rehearsed or _release(runs) == _release(rehearsed):
         return ""

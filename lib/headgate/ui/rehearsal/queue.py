@@ -36,7 +36,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A rehearsal that was asked for; `said` grows with each thing that it begins.
+    """A requested rehearsal; `said` grows with each thing that it begins.
 
     Every entry is a time of `time.monotonic` and a sentence.
     """
@@ -86,12 +86,12 @@ def _asked() -> dict[tuple[str | None, str], Running]:
 
 
 def newest(context: Context, pipeline: str) -> Running | None:
-    """Return the rehearsal of a pipeline that was asked for last, by whomever."""
+    """Return the rehearsal of a pipeline that was requested last, by anyone."""
     return _asked().get((context.registry.path, pipeline))
 
 
 def begin(context: Context, order: Order) -> Running:
-    """Ask for a rehearsal; it is the pipeline's newest one from now on."""
+    """Request a rehearsal, which becomes the pipeline's newest one."""
     said = [(time.monotonic(), _WAITING)]
     stop = threading.Event()
 

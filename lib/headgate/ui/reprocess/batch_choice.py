@@ -23,7 +23,7 @@ _ROWS, _HEIGHT = 6, 260
 
 
 def choose_batch(context: Context, pipeline: Pipeline, scenario: Scenario) -> None:
-    """Show what was in each batch, where the scenario asks for one; nothing where none is asked."""
+    """Show what was in each batch if the scenario needs one; nothing otherwise."""
     asked = scenario.option(BATCH)
     if asked is None or pipeline.engine not in asked.engines or not pipeline.checkpoint:
         return
@@ -56,7 +56,7 @@ def _table(rows: Sequence[BatchRow], scenario: Scenario) -> None:
 
 
 def frame(rows: Sequence[BatchRow]) -> pd.DataFrame:
-    """Return the rows, a column for each topic; what the logs don't tell stays empty."""
+    """Return the rows, a column for each topic; what the logs don't have stays empty."""
     topics = sorted({topic for row in rows for topic in row.records or {}})
     return pd.DataFrame(
         {

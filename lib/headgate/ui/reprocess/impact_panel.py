@@ -39,7 +39,7 @@ _SHOWN = frozenset(
 
 
 def impact_tiles(plan: Plan) -> None:
-    """Show the numbers that whoever decides looks at first."""
+    """Show the numbers that the approver checks first."""
     if not plan.steps or plan.scenario == UNDO:
         return
     st.html(markup.tiles(_tiles(plan)))
@@ -83,7 +83,7 @@ def _time(impact: Mapping[str, Any]) -> str:
 
 
 def impact_details(plan: Plan) -> None:
-    """Show the numbers by topic, how they were found, and the readers by name."""
+    """Show the numbers by topic, how they were found, and the consumers by name."""
     impact = plan.impact
     dead_letters_panel(impact)
     if chain := list(chain_rows(impact)):

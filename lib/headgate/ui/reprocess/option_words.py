@@ -68,9 +68,9 @@ def example(option: Option) -> str | None:
 
 
 def as_asked(text: str, scenario: str | None) -> str:
-    """Return a sentence with the page's label in the place of each option's name.
+    """Return a sentence with the page's label instead of each option's name.
 
-    In the place of the command of a chain is what the page's link leads to.
+    The command of a chain is replaced by the target of the page's link.
     """
     declared = SCENARIOS.get(scenario) if scenario else None
     if declared is None:

@@ -78,7 +78,7 @@ def plan_verdict(plan: Plan) -> None:
 
 
 def plan_agreement(plan: Plan) -> bool:
-    """Name the steps that can't be undone, and return whether the reader agrees to the run."""
+    """Name the steps that can't be undone, and return whether the user agrees to the run."""
     if said := no_undo_words(plan):
         st.html(markup.say(said, "refuses"))
     return st.checkbox(
@@ -134,7 +134,7 @@ def _short(text: str) -> str:
 
 
 def plan_consequences(plan: Plan) -> None:
-    """Show blockers, risks, what is read again, preconditions and the command line."""
+    """Show blockers, risks, what is reprocessed, preconditions and the command line."""
     if plan.blockers:
         reasons = [as_asked(reason, plan.scenario) for reason in plan.blockers]
         _sentences("Blockers", reasons, "refuses")
@@ -160,7 +160,7 @@ def plan_consequences(plan: Plan) -> None:
 
 
 def _chain_link(plan: Plan) -> None:
-    """Lead to the form of a chain, with its target time, if a risk offers a chain."""
+    """Link to the form of a chain, with its target time, if a risk offers a chain."""
     found = next(filter(None, map(CHAIN.search, plan.risks)), None)
     if found is None or plan.pipeline is None:
         return

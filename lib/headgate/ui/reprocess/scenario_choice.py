@@ -124,7 +124,7 @@ def _choose(name: str | None) -> None:
 
 
 def other_scenario() -> None:
-    """Offer the way back to the choice."""
+    """Offer the link back to the choice."""
     st.button(
         "Change scenario",
         key=ReprocessKey.OTHER,

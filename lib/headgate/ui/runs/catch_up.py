@@ -1,4 +1,4 @@
-"""How far the pipeline is after a run: looked at every few seconds while somebody watches."""
+"""How far the pipeline is after a run: checked every few seconds while somebody watches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """No answer yet, `seconds` after it was asked for."""
+    """No answer yet, `seconds` after the request."""
 
     seconds: float
 
@@ -77,7 +77,7 @@ _KEPT = 10
 
 
 def catch_up(context: Context, detail: RunDetail) -> None:
-    """Show what is read again, at which rate, and for how long still."""
+    """Show what is reprocessed, at which rate, and the time left."""
     st.html(markup.section("Progress since the end of the run"))
     st.fragment(_look, run_every=EVERY)(context, detail)
 

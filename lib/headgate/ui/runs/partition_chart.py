@@ -19,7 +19,7 @@ def newest_reading(detail: RunDetail) -> StepDocument | None:
 
 
 def show_partitions(detail: RunDetail) -> None:
-    """Show the chart; nothing if no program tells what it reads by partition."""
+    """Show the chart; nothing if no program reports what it reads by partition."""
     found = newest_reading(detail)
     if found is None:
         return

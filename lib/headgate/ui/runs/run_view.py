@@ -1,4 +1,4 @@
-"""One run: its journal step by step, live while it is under way, and the way back."""
+"""One run: its journal step by step, live while it is under way, and the undo."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ RUN_HUES = {
 
 
 def run_view(context: Context, run: str) -> None:
-    """Show a run; it is looked at again every second until it ends."""
+    """Show a run; it is refreshed every second until it ends."""
     active = read_run(context, run).row.state.is_active
     st.fragment(_run, run_every=REFRESH if active else None)(context, run, active)
 
@@ -122,7 +122,7 @@ def _asked_at(detail: RunDetail) -> str:
 
 
 def _decision(detail: RunDetail) -> Iterator[tuple[str, object]]:
-    """Say who approved it and why it was asked for, where somebody had to be asked."""
+    """Show who approved it and why it was requested, if it needed approval."""
     request = detail.request
     if request is None:
         return
@@ -184,7 +184,7 @@ def _remarks(context: Context, detail: RunDetail) -> None:
 
 
 def _question(context: Context, detail: RunDetail) -> None:
-    """Let a person confirm, by name, what the run waits for; the run proves it then."""
+    """Let a person confirm, by name, what the run waits for; the run verifies it then."""
     if detail.waits_for is None:
         return
     with st.container(border=True, key="question"):
@@ -226,7 +226,7 @@ def _undo(context: Context, detail: RunDetail) -> None:
 
 
 def _undo_dialog(context: Context, run: str) -> None:
-    """Show what the undo does, then ask for it."""
+    """Show what the undo does, then start it on a click."""
     try:
         with st.spinner("Reading the cluster state"):
             plan = plan_undo(context, run)

@@ -52,7 +52,7 @@ def cluster(context: Context, patience: float = PATIENCE) -> ClusterSnapshot:
 
 
 def _eyes(context: Context) -> Callable[[float], ClusterSnapshot]:
-    """Return what looks at Kafka; any thread may call it."""
+    """Return the function that reads Kafka; any thread may call it."""
     if not context.registry.bootstrap_servers:
         return lambda _: ClusterSnapshot(
             None, "Kafka isn't configured. Set bootstrap_servers under [kafka] in headgate.toml."
@@ -117,7 +117,7 @@ def _landscapes() -> deque[tuple[Context, Latest[Joined]]]:
 
 
 def lag(context: Context, pipeline: str) -> str | None:
-    """Return a pipeline's lag with its age, None if nothing tells it; Kafka isn't waited for."""
+    """Return a pipeline's lag with its age, None if it is unknown; Kafka isn't waited for."""
     seen = cluster(context, 0).cluster if context.registry.bootstrap_servers else None
     if seen is None:
         return None
@@ -156,9 +156,9 @@ def stored_version(context: Context, pipeline: str, number: int) -> Version:
 
 
 def version(context: Context, evidence: Sequence[str], query: str | None = None) -> Version:
-    """Return the version that a stored name, uploads or places tell of.
+    """Return the version that a stored name, uploads or locations describe.
 
-    Raises EvidenceError where they tell of none.
+    Raises EvidenceError if they describe none.
     """
     if len(evidence) == 1 and _NUMBERED.search(evidence[0]):
         return _version(context.store_url, tuple(evidence), context)
@@ -176,7 +176,7 @@ def _version(store: str, evidence: tuple[str, ...], _context: Context) -> Versio
 
 
 def survey(context: Context, evidence: tuple[str, ...], query: str | None = None) -> Survey:
-    """Return what evidence is and tells; what is large is read in a process of its own."""
+    """Return what evidence is and contains; large evidence is read in a process of its own."""
     return _survey(evidence, query, _moment(evidence), context)
 
 
@@ -218,7 +218,7 @@ def pipeline_facts_of(context: Context, pipeline: Pipeline) -> Facts:
 def progress(
     context: Context, evidence: tuple[str, ...], query: str | OwnQuery | None = None
 ) -> tuple[BatchProgress, ...]:
-    """Return the batches that the evidence tells of, oldest first."""
+    """Return the batches in the evidence, oldest first."""
     return _progress(evidence, query, _moment(evidence), context)
 
 

@@ -20,7 +20,7 @@ Trail = Iterable[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is marked in a picture, and what stands beside it.
+    """What is marked in a picture, and what is shown beside it.
 
     `panel` writes the details of what is selected. It and `trail` are called at every click,
     and must look up the selection by themselves: the rest of the page does not run then.
@@ -81,7 +81,7 @@ class _Shown:
     closed: Closed
 
     def is_outdated(self) -> bool:
-        """Say whether the address asks for another picture, or for a node in a box that closed."""
+        """Return whether the address needs another picture, or has a node in a box that closed."""
         node = self.sketch.node(selected())
         is_hidden = node is not None and node.box in self.closed.usual & self.closed.boxes
         return is_hidden or of_the_picture() != self.address

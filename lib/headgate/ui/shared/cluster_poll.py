@@ -49,10 +49,10 @@ class Latest(Generic[T]):
         self._at = float("-inf")
 
     def latest(self, patience: float, *, newer: bool = False) -> T | None:
-        """Return what was read last; the first reader waits up to `patience` seconds for it.
+        """Return what was read last; the first caller waits up to `patience` seconds for it.
 
         None if nothing was read yet. With `newer` what was read last is not fresh, and every
-        reader waits. Raises the HeadgateError of the last reading.
+        caller waits. Raises the HeadgateError of the last reading.
         """
         reading = self._begin(newer)
         if reading is not None and (newer or self._answer is None):

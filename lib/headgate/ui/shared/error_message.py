@@ -28,7 +28,7 @@ def show_problem(error: Exception | str) -> None:
 
 
 def act(action: Callable[[], object]) -> None:
-    """Do something and draw the page anew; a refusal is shown instead."""
+    """Do something and redraw the page; an error is shown instead."""
     try:
         action()
     except HeadgateError as error:
@@ -38,7 +38,7 @@ def act(action: Callable[[], object]) -> None:
 
 
 def sentence(text: str) -> str:
-    """Return Markdown that shows `text` as it is, what stands in backticks as code."""
+    """Return Markdown that shows `text` as it is, text in backticks as code."""
     line = " ".join(text.split())
     parts = line.split("`")
     if len(parts) % 2 == 0:

@@ -1,4 +1,4 @@
-"""The download menu of a graph: every format, made when it is asked for."""
+"""The download menu of a graph: every format, made on its click."""
 
 from __future__ import annotations
 

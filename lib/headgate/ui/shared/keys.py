@@ -100,7 +100,7 @@ class OutputKey(StrEnum):
 
 
 class EvidenceKey(StrEnum):
-    """Ends of the keys of a form for evidence; what the form is for stands before them."""
+    """Ends of the keys of a form for evidence; the form's name comes before them."""
 
     HOW = "how"
     TEXT = "text"

@@ -136,7 +136,7 @@ def change(title: str, before: str, after: str) -> str:
 
 
 def rich(text: str) -> str:
-    """Return text with what stands in backticks as code."""
+    """Return text with the parts in backticks as code."""
     return "".join(
         code(part) if number % 2 else escape(part) for number, part in enumerate(text.split("`"))
     )
@@ -158,7 +158,7 @@ def conditions(rows: Iterable[tuple[str, str, str, str]]) -> str:
 
 
 def unknown(text: str, glyph: str = "?") -> str:
-    """Return what the evidence does not say, and what would tell it."""
+    """Return what the evidence does not say, and what would show it."""
     return f'<div class="hg-unknown"><i>{escape(glyph)}</i><span>{rich(text)}</span></div>'
 
 
@@ -166,7 +166,7 @@ def verdict(glyph: str, word: str, sentence: str, name: str, judged_for: str = "
     """Return the one line that a release manager can act on, and which engine it holds for.
 
     A long one takes two lines (`WRAPS` says from which length on, in a small and a large window);
-    what is longer still is cut there and stands in its tooltip.
+    what is longer still is cut there, and its tooltip has it all.
     """
     length = len(f"{word} {sentence} {judged_for}")
     classes = ["hg-verdict", *(c for c, at in WRAPS if length > at)]
@@ -218,7 +218,7 @@ def pieces(lines: Iterable[str]) -> str:
 
 
 def tiles(rows: Iterable[tuple[str, str, str]]) -> str:
-    """Return numbers that matter most side by side: name, value, remark."""
+    """Return numbers that matter most side by side: name, value, note."""
     cells = "".join(
         f"<div><span>{escape(name)}</span><b>{escape(value)}</b><small>{escape(remark)}</small></div>"
         for name, value, remark in rows
@@ -255,7 +255,7 @@ def version_entry(
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: int = 0) -> str:
-    """Return a small table; the last `numbers` columns stand to the right."""
+    """Return a small table; the last `numbers` columns are right-aligned."""
     first = len(head) - numbers
     style = ["" if n < first else ' class="number"' for n in range(len(head))]
     top = "".join(f"<th{s}>{escape(h)}</th>" for h, s in zip(head, style, strict=True))

@@ -36,7 +36,7 @@ NAVIGATED = "navigated"
 
 
 def navigate(root: Path) -> None:
-    """Register all pages of the folder `root`, then run the one that is asked for."""
+    """Register all pages of the folder `root`, then run the requested one."""
     st.session_state[NAVIGATED] = True
     chosen = _register(root)
     st.set_page_config(
@@ -58,7 +58,7 @@ def _register(root: Path) -> Page:
 
 
 def open_page(file: str) -> Context:
-    """Return what the page works in; the first call of every page, and the place of its gate.
+    """Return what the page works in; the first call of every page, which has its gate.
 
     `file` is the page's own. As long as nobody called `st.navigation`, Streamlit serves a folder
     named `pages` by itself, past `console.py`: the first visitor of a fresh server is sent there.

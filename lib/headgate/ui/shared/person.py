@@ -1,4 +1,4 @@
-"""Who asks and who decides, where that counts: the logged-in user, else the name that they give."""
+"""Requester and approver, where that counts: the logged-in user, else the name that they give."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAME = "person_name"
 
 
 def ask_name(key: str) -> str | None:
-    """Return who is here; without a log-in a name is asked for, and marked as not verified.
+    """Return who is here; without a log-in they enter a name, which is marked as not verified.
 
     None as long as nothing was given.
     """

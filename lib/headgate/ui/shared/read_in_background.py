@@ -73,7 +73,7 @@ def is_small(evidence: Sequence[str]) -> bool:
 def size_of(location: str) -> int:
     """Return the bytes of a local file or folder that reading takes in; 0 for anything else.
 
-    A checkpoint counts for nothing: of its state only what is asked for is read.
+    A checkpoint counts for nothing: only the needed part of its state is read.
     """
     path = Path(location)
     try:

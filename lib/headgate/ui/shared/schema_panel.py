@@ -1,4 +1,4 @@
-"""What a topic's records hold and who reads which of it, where a schema of it is known."""
+"""A topic's fields, and which of them each consumer uses, if a schema of it is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in front of the console's server: who may ask, and what a browser may do with it.
+"""The guard of the console's server: who may send requests, and what a browser may do with it.
 
 A page of another site reaches a server on loopback by a name that it rebinds. So a request's Host
 must be one that the console is known by, and its Origin the same.
@@ -32,7 +32,7 @@ _INLINE = re.compile(r"<script>(?P<code>.*?)</script>", re.DOTALL)
 
 
 def _hashes() -> str:
-    """Return the hashes of the scripts that stand in Streamlit's own page: no others run."""
+    """Return the hashes of the scripts in Streamlit's own page: no others run."""
     page = (files("streamlit") / "static" / "index.html").read_text("utf-8")
     found = (m["code"].encode() for m in _INLINE.finditer(page))
     return " ".join(f"'sha256-{b64encode(sha256(code).digest()).decode()}'" for code in found)
@@ -118,7 +118,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _has_metrics() -> bool:
-    """Return whether headgate.toml asks for metrics; one that can't be read doesn't."""
+    """Return whether headgate.toml enables metrics; one that can't be read doesn't."""
     try:
         return open_context().registry.console_metrics
     except HeadgateError:

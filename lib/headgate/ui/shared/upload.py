@@ -38,7 +38,7 @@ class Upload(Protocol):
 def save(uploads: Sequence[Upload]) -> tuple[str, ...]:
     """Write uploads below a folder named after their content; return the paths to read.
 
-    A zip is unpacked, the files of a folder are put back into it. The same files give the same
+    A zip is unpacked, the files of a folder are restored into it. The same files give the same
     paths within a session. EvidenceError where there is too much, or a name leaves its folder.
     """
     contents = [(_relative(u.name), u.getvalue()) for u in uploads]
@@ -112,7 +112,7 @@ def _write(folder: Path, name: PurePosixPath, content: bytes) -> str:
 
 
 def _unpacked(folder: Path, name: str, content: bytes) -> Path:
-    """Unpack into `folder`; where everything lies in one folder, that one is the evidence."""
+    """Unpack into `folder`; if everything is in one folder, that one is the evidence."""
     if not folder.exists():
         try:
             _unpack(folder, name, content)

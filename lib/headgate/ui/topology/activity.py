@@ -1,4 +1,4 @@
-"""Whether a pipeline runs, with the proof in words; looked up anew while the page is open."""
+"""Whether a pipeline runs, with the evidence in words; refreshed while the page is open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = {
 
 @st.fragment(run_every=REFRESH)
 def activity_facts(context: Context, pipeline: str) -> None:
-    """Show state, reason and proof of a registered pipeline."""
+    """Show state, reason and evidence of a registered pipeline."""
     try:
         found = read_activity(context, pipeline).get(pipeline)
     except HeadgateError as error:
@@ -34,7 +34,7 @@ def activity_facts(context: Context, pipeline: str) -> None:
 
 
 def is_running(context: Context, pipeline: str) -> bool:
-    """Return whether it is proven that the pipeline runs now."""
+    """Return whether it is verified that the pipeline runs now."""
     try:
         found = read_activity(context, pipeline).get(pipeline)
     except HeadgateError:

@@ -55,7 +55,7 @@ def _more() -> None:
 
 
 def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, state: str) -> None:
-    """Show one version: its place in time, what changed, and what can be done with it.
+    """Show one version: when it was seen, what changed, and what can be done with it.
 
     `state` is said of the one that was seen running last.
     """

@@ -133,7 +133,7 @@ def _nothing(chosen: Chosen) -> None:
 
 
 def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
-    """Return name, value and remark of the newest numbers."""
+    """Return name, value and note of the newest numbers."""
     last = batches[-1]
     arrived = [s.input_rows_per_second for s in last.sources if s.input_rows_per_second is not None]
     done = [s.processed_rows_per_second for s in last.sources

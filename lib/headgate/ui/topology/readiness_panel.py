@@ -29,7 +29,7 @@ TONES = {Severity.HIGH: "silently_wrong", Severity.MEDIUM: "refuses", Severity.L
 
 
 def readiness_of(context: Context, chosen: Chosen, newest: BatchProgress | None) -> ReadinessReport:
-    """Look at the version that is shown, with Kafka as it was seen within the last seconds."""
+    """Check the version that is shown, with Kafka as it was read within the last seconds."""
     name = chosen.pipeline if chosen.row is not None else None
     pipeline = context.registry.pipeline(name) if name else None
     configured = pipeline is not None and context.registry.bootstrap_servers
@@ -44,7 +44,7 @@ def readiness_of(context: Context, chosen: Chosen, newest: BatchProgress | None)
 
 
 def _offsets_are_old(version: Version) -> Version:
-    """Mark the offsets of a stored version: the query may have gone on since."""
+    """Mark the offsets of a stored version: the query may have continued since."""
     if version.progress is None:
         return version
     return replace(version, progress=replace(version.progress, offsets_from=STORED))

@@ -1,1 +1,1 @@
-"""The graph: our own SVG component that shows a scene and tells what was clicked."""
+"""The graph: our own SVG component that shows a scene and reports what was clicked."""

@@ -1,1 +1,1 @@
-"""A text area that tells what was pasted at once, not only once it is left."""
+"""A text area that sends pasted text at once, not only once it loses focus."""

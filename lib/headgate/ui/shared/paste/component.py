@@ -1,4 +1,4 @@
-"""Mount the text area and return what stands in it."""
+"""Mount the text area and return its text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def paste_area(label: str, *, key: str, placeholder: str) -> str:
 
 
 def _nothing() -> None:
-    """The states alone matter."""
+    """Only the states matter."""
 
 
 @cache
