@@ -1,4 +1,4 @@
-"""Charts of the landscape: who is furthest behind, and where a reader stands in its log."""
+"""Charts of the landscape: the largest consumer lags, and a consumer's position in its log."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def lags_figure(consumers: Sequence[Consumer], theme: str = Theme.LIGHT) -> go.F
 def partitions_figure(positions: Sequence[PartitionLag], theme: str = Theme.LIGHT) -> go.Figure:
     """Return each partition's log from begin to end, what is not read yet, and what is lost.
 
-    Offsets count from each log's own begin (or the position, where that lies before it), so
+    Offsets count from each log's own begin (or the position, if that is before it), so
     partitions of very different offsets can be compared.
     """
     hues = PALETTES[Theme(theme)].hues

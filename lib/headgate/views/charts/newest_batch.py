@@ -22,7 +22,7 @@ class Newest:
 def newest_batch(version: Version, progress: Sequence[BatchProgress]) -> Newest:
     """Return what the newest report says of the version's nodes.
 
-    Sources are told by their place in the report, operators by place and name; where the report
+    Sources are matched by their index in the report, operators by index and name. If the report
     has others than the version, nothing is said: it is of another version of the query.
     """
     found = Newest()

@@ -143,7 +143,7 @@ def _ticks(chart: Chart) -> str:
 
 
 def _range(charts: Sequence[Chart]) -> list[datetime]:
-    """Return the time from the first to the last batch, with some room around a lone one."""
+    """Return the time from the first to the last batch, with some margin around a lone one."""
     first, last = charts[0].at[0], charts[0].at[-1]
     if first == last:
         return [first - ALONE, last + ALONE]

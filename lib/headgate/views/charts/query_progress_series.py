@@ -50,7 +50,7 @@ class Chart:
     """One chart. `at` are the batches' begins, `batches` their numbers, as many as values.
 
     `stacked` lines are parts of a whole. `of` is the number of batches before thinning. `breaks`
-    are places whose batch is the first of its run: no line leads there from the one before.
+    are indexes whose batch is the first of its run: no line is drawn there from the one before.
     """
 
     title: str
@@ -145,7 +145,7 @@ def _seconds(milliseconds: int | None) -> Value:
 
 
 def _per_operator(field: str) -> Lines:
-    """Return the lines of one number of every stateful operator; operators are told by place."""
+    """Return the lines of one number of every stateful operator; operators are matched by index."""
 
     def lines(progress: Sequence[BatchProgress]) -> Iterable[Line]:
         names: dict[int, str] = {}
@@ -239,7 +239,7 @@ def _thinned(chart: Chart, most: int) -> Chart:
 
 
 def extremes(values: Sequence[Value], parts: int) -> set[int]:
-    """Return the places of the smallest and largest value in each of `parts`, and both ends."""
+    """Return the indexes of the smallest and largest value in each of `parts`, and both ends."""
     out = {0, len(values) - 1}
     for part in range(parts):
         places = range(part * len(values) // parts, (part + 1) * len(values) // parts)

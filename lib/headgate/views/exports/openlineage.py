@@ -181,7 +181,7 @@ def _files(version: Version, kind: NodeKind) -> Iterator[_Place]:
 
 
 def _place(node: Node) -> _Place | None:
-    """Where a source or sink that is no topic lies; None for those that have no lasting place."""
+    """The location of a source or sink that isn't a topic; None if it has no lasting one."""
     details = node.details
     path = details.get("path") or (
         details.get("target") if sink_format(details.get("format")).has_path else None

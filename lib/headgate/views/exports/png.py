@@ -20,7 +20,7 @@ FONTS = ("SourceSansPro-Regular.ttf", "SourceSansPro-Semibold.ttf")
 def png(
     scene: Scene, *, theme: Theme = Theme.LIGHT, notes: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return the picture. A file has no reader's setting to follow, so `AUTO` is light."""
+    """Return the picture. A file has no viewer's setting to follow, so `AUTO` is light."""
     import resvg_py
 
     chosen = Theme.LIGHT if theme is Theme.AUTO else theme

@@ -1,4 +1,4 @@
-"""A scene as an SVG file: the pages' places, shapes and hues, with nothing to be loaded."""
+"""A scene as an SVG file: the pages' positions, shapes and hues, with nothing to be loaded."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ LEAST_WIDTH = 320.0
 def svg(scene: Scene, *, theme: Theme = Theme.AUTO, notes: Mapping[str, str] | None = None) -> str:
     """Return the file's text; whole names are in the tooltips, `notes` are live texts by id.
 
-    With `Theme.AUTO` a browser shows it light or dark as its reader likes; programs that know
+    With `Theme.AUTO` a browser shows it light or dark as its user likes; programs that know
     no media queries show it light.
     """
     said = notes or {}

@@ -51,7 +51,7 @@ def _wanted(rows: Rows, node: int, across: list[float], sweep: int, both: bool) 
 def _separated(
     rows: Rows, row: list[int], wanted: list[float], extent: Sequence[float], gap: float
 ) -> list[float]:
-    """Return the places nearest to the wanted ones that keep order and gap.
+    """Return the positions nearest to the wanted ones that keep order and gap.
 
     Weighted least squares under a minimum distance: pool-adjacent-violators after the fixed
     distances have been taken off.

@@ -1,4 +1,4 @@
-"""Lead edges from border to border, around siblings that stand in the way."""
+"""Route edges from border to border, around siblings that are in the way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOP = 14.0
 
 
 class Placed(NamedTuple):
-    """A node with its place; `x` and `y` are its centre."""
+    """A node with its position; `x` and `y` are its centre."""
 
     x: float
     y: float
@@ -86,7 +86,7 @@ class Router:
         return (y if turned else x) + end * (height if turned else width)
 
     def _below(self, near: float, far: float, turned: bool) -> float:
-        """Return the lowest border, across the flow, of what stands between two places."""
+        """Return the lowest border, across the flow, of what is between two positions."""
         found = [
             (y, y + height, x + width) if turned else (x, x + width, y + height)
             for x, y, width, height in self.boxes.values()

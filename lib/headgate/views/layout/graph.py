@@ -12,7 +12,7 @@ class Link(NamedTuple):
     """One end of a link between neighbouring rows.
 
     `here` and `there` are where it touches, as an offset from the node's centre across the
-    flow; zero unless the node is a box whose inner nodes have places of their own.
+    flow; zero unless the node is a box whose inner nodes have positions of their own.
     """
 
     node: int

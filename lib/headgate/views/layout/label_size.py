@@ -1,4 +1,4 @@
-"""How much room a label takes, and how it is cut to fit."""
+"""How large a label is, and how it is cut to fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def one_line(text: str) -> str:
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return one line of at most `longest` characters, cut in the middle: ends tell the most."""
+    """Return one line of at most `longest` characters, cut in the middle: ends say the most."""
     line = one_line(text)
     if len(line) <= longest:
         return line

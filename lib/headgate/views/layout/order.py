@@ -38,7 +38,7 @@ def order_rows(rows: Rows, lean: Sequence[int], extent: Sequence[float]) -> None
 
 
 class _Search:
-    """The state of one search: where every node stands in its row now."""
+    """The state of one search: the position of every node in its row now."""
 
     def __init__(self, rows: Rows, lean: Sequence[int], extent: Sequence[float]) -> None:
         self.rows = rows
@@ -56,7 +56,7 @@ class _Search:
             self.place[node] = index
 
     def _touch(self, link: Link) -> float:
-        """Where a link touches its far end, in places; within ±0.45 of the node's own."""
+        """Where a link touches its far end, in positions; within ±0.45 of the node's own."""
         return self.place[link.node] + 0.9 * link.there / max(self.extent[link.node], 1.0)
 
     def sweep(self, *, downwards: bool, median: bool) -> None:
@@ -134,7 +134,7 @@ class _Search:
 
 
 def _crossings(left: list[float], right: list[float]) -> int:
-    """Pairs of links that cross if `left`'s node stands before `right`'s; both sorted."""
+    """Pairs of links that cross if `left`'s node is before `right`'s; both sorted."""
     total = index = 0
     for touch in right:
         while index < len(left) and left[index] <= touch:

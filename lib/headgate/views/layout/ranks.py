@@ -47,7 +47,7 @@ def _back_edges(count: int, joins: Sequence[Join], leaving: list[list[int]]) -> 
 
 
 def rank(count: int, joins: Sequence[Join]) -> list[int]:
-    """Return each node's rank: the longest path to it, sources pulled towards their readers."""
+    """Return each node's rank: the longest path to it, sources pulled towards their consumers."""
     after: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for join in joins:

@@ -136,7 +136,7 @@ def lay_out(
     box_widths: Mapping[str, float] | None = None,
     spacing: Spacing = Spacing(),
 ) -> Layout:
-    """Lay out `items`; `box_widths` are the least widths of boxes (room for their titles).
+    """Lay out `items`; `box_widths` are the least widths of boxes (for their titles).
 
     Edges whose ends are unknown are left out.
     """
@@ -147,7 +147,7 @@ def lay_out(
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """One box arranged: members, inner edges, and where their origin lies in the box."""
+    """One box arranged: members, inner edges, and the position of their origin in the box."""
 
     members: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
@@ -283,7 +283,7 @@ class _TwoLevels:
         }
 
     def _settle(self, name: str, box: _Inside, centre: Point) -> None:
-        """Put a box at its place, and its nodes and bends with it."""
+        """Put a box at its position, and its nodes and bends with it."""
         x, y = centre[0] - box.size[0] / 2, centre[1] - box.size[1] / 2
         self.boxes[name] = Rect(x, y, *box.size)
         for node, (p, q) in box.places().items():
@@ -311,6 +311,6 @@ class _TwoLevels:
 def _grown(
     width: float, height: float, routes: Mapping[tuple[str, str], tuple[Point, ...]]
 ) -> tuple[float, float]:
-    """Return the size with room for edges that are led around everything."""
+    """Return the size with space for edges that are routed around everything."""
     points = [p for route in routes.values() for p in route]
     return max([width, *(x for x, _ in points)]), max([height, *(y for _, y in points)])

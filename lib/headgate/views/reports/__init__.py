@@ -1,1 +1,1 @@
-"""One report a subject; `*_terminal.py` alone imports rich."""
+"""One report per subject; only `*_terminal.py` imports rich."""

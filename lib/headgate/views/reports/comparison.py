@@ -46,7 +46,7 @@ _STATES = {
 def comparison_document(
     report: Report, *, fail_on: Collection[str] = (), reasons: Mapping[str, str] | None = None
 ) -> Document:
-    """Return what `diff` says; `fail_on` are the outcomes that close the gate.
+    """Return what `diff` says; `fail_on` are the outcomes that fail the check.
 
     `reasons` are the rules' own descriptions by code, for formats that list rules.
     """

@@ -49,5 +49,5 @@ def disagreement_file(
 
 
 def _has_values(finding: Mapping[str, Any]) -> bool:
-    """Whether a finding tells a row's values: only a twin run's own do."""
+    """Whether a finding shows a row's values: only a twin run's own do."""
     return str(finding["rule"]).startswith("TWN")

@@ -30,9 +30,9 @@ class Item:
 
     `kind` is the contract's word for how bad it is, `word` the shown one. `what` are its sentences,
     `values` what it was and what it is, `facts` everything else by name. `nodes` are (id, label).
-    `todo` is what to do in one sentence. Items of one `group` differ only in their place, and are
-    shown together. `identity` stays the same when texts change. `closes` says whether it closes the
-    gate. `reason` describes the rule.
+    `todo` is what to do in one sentence. Items of one `group` differ only in their location, and
+    are shown together. `identity` stays the same when texts change. `closes` says whether it fails
+    the check. `reason` describes the rule.
     """
 
     rule: str
@@ -148,7 +148,7 @@ def rule_link(code: str, base: str | None = None) -> str | None:
     """Return the address of a rule's page, None where nobody can open one.
 
     `base` is the folder of all pages (`[docs] rules_url` in headgate.toml). A path of the machine
-    that made a report would mean nothing to its reader, so that there is no link without one.
+    that made a report would mean nothing to other people, so that there is no link without one.
     """
     is_page = code[-1:].isdecimal()
     return f"{base.rstrip('/')}/{code}.md" if base and is_page else None

@@ -1,4 +1,4 @@
-"""A report as JUnit XML: a finding that closes the gate is a failed test."""
+"""A report as JUnit XML: a finding that fails the check is a failed test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headgate.views.reports.document import Document, Item, accepted_text
 def junit_text(document: Document) -> str:
     """Return one suite, or one for each part; a report without findings is a test that passed.
 
-    A finding that closes the gate is a failed test, one that was accepted a skipped one. The
+    A finding that fails the check is a failed test, one that was accepted a skipped one. The
     warnings are the suite's output.
     """
     root = _suite(document)

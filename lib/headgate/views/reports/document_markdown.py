@@ -46,7 +46,7 @@ def markdown_text(document: Document, rules_url: str | None = None) -> str:
 
 
 def marker(command: str) -> str:
-    """Return the line that no reader sees."""
+    """Return the line that isn't shown."""
     return f"<!-- {command} -->"
 
 

@@ -111,7 +111,7 @@ def topic_words(topic: CopiedTopic) -> str:
 
 
 def directory_words(found: Untouched) -> str:
-    """Return what the hashes of the directory prove."""
+    """Return what the hashes of the directory show."""
     told = f"{many(found.files, 'file')}, {size(found.bytes)}"
     if found.is_unchanged:
         return unchanged_words(told, found)
@@ -122,7 +122,7 @@ def directory_words(found: Untouched) -> str:
 
 
 def cluster_words(found: ClusterComparison) -> str:
-    """Return what the hashes of offsets, topics and groups prove."""
+    """Return what the hashes of offsets, topics and groups show."""
     told = (
         f"{many(found.topics, 'topic')}, {many(found.partitions, 'partition')}, "
         f"{many(found.offsets, 'committed offset')}"

@@ -1,4 +1,4 @@
-"""The landscape for a terminal: pipelines, who reads what, loose ends, ways, who is affected."""
+"""The landscape for a terminal: pipelines, consumers, unused resources, paths, impact."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LISTED = 40
 
 
 def landscape_text(landscape: Landscape) -> RenderableType:
-    """Return the pipelines, the consumers with their lag, and the loose ends."""
+    """Return the pipelines, the consumers with their lag, and the unused resources."""
     parts: list[RenderableType] = [
         _line(_summary(landscape)),
         *(
@@ -57,7 +57,7 @@ def path_text(path: Path, start: str, end: str) -> RenderableType:
 
 
 def reach_text(reach: Reach, start: str) -> RenderableType:
-    """Return what a change reaches, and whom to tell."""
+    """Return what a change reaches, and whom to notify."""
     if not reach.nodes:
         return _line(f"Nothing is downstream of {start}.")
     rows = [

@@ -19,7 +19,7 @@ def output_lines(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def what_remains(plan: Plan) -> str:
-    """Return what an undo doesn't take back, in a few words; empty where that is nothing."""
+    """Return what an undo doesn't restore, in a few words; empty if that is nothing."""
     stuck = len(not_undoable(plan))
     steps = [plural(stuck, "step")] if stuck else []
     return " and ".join([*steps, *(["results"] if plan.outputs.remains else [])])

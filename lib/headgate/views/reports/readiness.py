@@ -42,7 +42,7 @@ def keeps_text(finding: ReadinessFinding) -> str:
 
 
 def readiness_document(report: ReadinessReport, *, fail_on: Collection[str] = ()) -> Document:
-    """Return what `check` says; `fail_on` are severities and codes that close the gate."""
+    """Return what `check` says; `fail_on` are severities and codes that fail the check."""
     worst = report.findings[0].severity if report.findings else None
     return Document(
         command="headgate check",
@@ -97,7 +97,7 @@ def readiness_json(report: ReadinessReport) -> dict[str, Any]:
 def _finding(found: ReadinessFinding) -> dict[str, Any]:
     """Return the fields of a finding of `diff`, with a severity for the outcome, and `keeps_state`.
 
-    There is no new version yet, so what is told of one is null.
+    There is no new version yet, so its fields are null.
     """
     return {
         "rule": found.rule,

@@ -157,7 +157,7 @@ def _repaired(back: RollbackTrial) -> str:
 
 
 def original_words(found: Untouched) -> str:
-    """Return what the hashes prove."""
+    """Return what the hashes show."""
     told = f"{many(found.files, 'file')}, {size(found.bytes)}"
     if found.is_unchanged:
         return unchanged_words(told, found)
@@ -241,7 +241,7 @@ def output_json(output: OutputDifference | None) -> dict[str, Any] | None:
 
 
 def checkpoint_json(found: Untouched | None) -> dict[str, Any] | None:
-    """Return the proof that the original is as it was."""
+    """Return the evidence that the original is unchanged."""
     if found is None:
         return None
     return {

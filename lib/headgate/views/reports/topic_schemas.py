@@ -33,7 +33,7 @@ SENTENCES = {
 
 
 def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> Document:
-    """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
+    """Return what `schemas check` and `schemas diff` say; `fail_on` fails the check."""
     older = ", ".join(report.compared)
     against = f"compared with {older}" if older else "no older version to compare with"
     opinion = {
@@ -85,7 +85,7 @@ def _item(finding: SchemaFinding, fail_on: Collection[str]) -> Item:
 
 
 def use_line(use: TopicUse) -> str:
-    """Return what a reader does with the records, in one line."""
+    """Return what a consumer does with the records, in one line."""
     if use.blind:
         return f"{use.pipeline}: unknown, because {use.blind}"
     parts = [", ".join(sorted(use.read)) or "no specific field"]

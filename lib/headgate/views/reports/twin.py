@@ -56,7 +56,7 @@ def twin_facts(
 ) -> dict[str, Any]:
     """Return what a twin run adds to the object of a comparison.
 
-    For Kafka Streams, stores and output topics are in the place of operators.
+    For Kafka Streams, stores and output topics replace operators.
     """
     refusal = verdict.refusal
     release = {"spark_version": verdict.spark_version}

@@ -87,7 +87,7 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
 
 
 def _accepted(finding: Finding) -> str:
-    """Say what still happens although somebody lives with it: an acceptance mends nothing."""
+    """Say what still happens although it was accepted: an acceptance fixes nothing."""
     assert finding.accepted is not None
     happens = {
         Outcome.REFUSES: "The new version will fail to start on this state",
@@ -109,7 +109,7 @@ def _way(report: Report) -> str:
 
 
 def _rest(report: Report) -> str:
-    """Name the other bad outcomes, so that mending the first does not end in the next."""
+    """Name the other bad outcomes, so that fixing the first does not end in the next."""
     counts = Counter(f.outcome for f in report.findings)
     also = [
         f"{WORDS[o]} ({counts[o]})"

@@ -15,7 +15,7 @@ DARK: Mapping[str, str] = {name: dark for name, _, dark in _HUE.findall(_STYLE)}
 
 
 class Theme(StrEnum):
-    """How a picture is coloured; `auto` follows the reader's own setting."""
+    """How a picture is coloured; `auto` follows the user's own setting."""
 
     LIGHT = "light"
     DARK = "dark"

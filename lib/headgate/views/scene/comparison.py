@@ -35,7 +35,7 @@ ONLY_BEFORE = "before:"
 
 
 class Side(StrEnum):
-    """Which version is looked at."""
+    """Which version is shown."""
 
     BOTH = "both"
     BEFORE = "before"
@@ -199,7 +199,7 @@ def _number(box: str) -> tuple[int, str]:
 
 
 def one_side(scene: Scene, sketch: Sketch, side: Side, old: Topology) -> Scene:
-    """Return a placed comparison as one version alone looks, every node where it was.
+    """Return a placed comparison with only one version shown, every node where it was.
 
     `old` is the version before, whose labels are shown on its side.
     """

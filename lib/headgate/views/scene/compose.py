@@ -1,4 +1,4 @@
-"""Look at a sketch through a lens and place what is left: the one way to make a scene."""
+"""Apply a lens to a sketch and lay out what is left: the one way to make a scene."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compose(sketch: Sketch, lens: Lens = EVERYTHING, like: Sketch | None = None)
     """Return the scene; pure and deterministic.
 
     `like` is another sketch that shares nodes with this one, such as one of two versions: both
-    flow in the same directions then, whichever of them fill the room better.
+    flow in the same directions then, whichever of them fill the canvas better.
     """
     seen = _seen(sketch, lens)
     shown = _collapse(seen, lens.collapsed)

@@ -1,4 +1,4 @@
-"""What of a large sketch is closed at first, so that what opens can be told apart."""
+"""What of a large sketch is closed at first, so that nodes can be distinguished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is highlighted in the landscape: a way, or all that lies down- or upstream."""
+"""What is highlighted in the landscape: a path, or all that is down- or upstream."""
 
 from __future__ import annotations
 

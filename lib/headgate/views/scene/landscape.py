@@ -1,4 +1,4 @@
-"""The landscape as a sketch: every pipeline, the topics between them, and who else reads."""
+"""The landscape as a sketch: every pipeline, the topics between them, and other consumers."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _pipeline_note(pipeline: LandscapePipeline) -> str:
 
 
 def _first_boxes(landscape: Landscape) -> dict[str, tuple[str]]:
-    """A pipeline's note stands on its first box, whatever the level."""
+    """A pipeline's note is on its first box, whatever the level."""
     least: dict[str, int] = {}
     for n in landscape.nodes:
         if n.pipeline is not None and n.subtopology is not None:

@@ -20,7 +20,7 @@ def grouped(sketch: Sketch, landscape: Landscape) -> Sketch:
     """Return a sketch of too many pipelines with each of them in the box of its owner.
 
     Pipelines without an owner share a box with those that topics join them with. A topic is in
-    the box of its first writer, else of its first reader; so is a consumer group.
+    the box of its first writer, else of its first consumer; so is a consumer group.
     """
     if len(sketch.nodes) <= MANY:
         return sketch
@@ -48,7 +48,7 @@ def _own(sketch: Sketch, landscape: Landscape) -> Mapping[str, str]:
 
 
 def _homes(sketch: Sketch, landscape: Landscape) -> dict[str, str]:
-    """Return the box of each node that stands in none yet."""
+    """Return the box of each node that is in none yet."""
     owners = {p.name: p.owner for p in landscape.pipelines}
     own = _own(sketch, landscape)
     together = _together(sketch)

@@ -1,4 +1,4 @@
-"""Where a reader looks for what the evidence leaves open: at which nodes each limit is shown."""
+"""At which nodes each limit (what the evidence leaves open) is shown."""
 
 from __future__ import annotations
 

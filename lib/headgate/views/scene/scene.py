@@ -1,7 +1,7 @@
-"""The view model of every graph: what is drawn, how it looks, and where it stands.
+"""The view model of every graph: what is drawn, how it looks, and where it is.
 
-    Sketch      what could be drawn: nodes, edges and boxes without places
-    Lens        how it is looked at: collapsed boxes, focus, only changes
+    Sketch      what could be drawn: nodes, edges and boxes without positions
+    Lens        how it is viewed: collapsed boxes, focus, only changes
     Scene       what is drawn, resolved and placed; frozen and comparable
 
 Pages, notebooks and exports are writings of a scene; none of them decides anything.
@@ -78,7 +78,7 @@ STATUS_WORDS: dict[Status, tuple[str, str]] = {
 
 
 class Mark(StrEnum):
-    """A small remark on a node, whatever its status."""
+    """A small note on a node, whatever its status."""
 
     MOVED = "moved"
     MIXED = "mixed"
@@ -98,7 +98,7 @@ def worst(statuses: Iterable[Status]) -> Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SketchNode:
-    """A node without a place.
+    """A node without a position.
 
     `box` is the id of the box around it, None for joints (topics, repartitions). `before` and
     `after` are its ids in the two versions of a comparison, None where it is in only one.
@@ -169,10 +169,10 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """How a sketch is looked at.
+    """How a sketch is viewed.
 
     `collapsed` are box ids; `focus` shows only nodes within `hops` edges of a node;
-    `only_changes` only what changed and one hop around; `view` is the room in pixels.
+    `only_changes` only what changed and one hop around; `view` is the canvas size in pixels.
     """
 
     collapsed: frozenset[str] = frozenset()
@@ -184,7 +184,7 @@ class Lens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneNode:
-    """A node in its place: `x`, `y` are its centre; `text` is the label as it fits.
+    """A node at its position: `x`, `y` are its centre; `text` is the label as it fits.
 
     A collapsed box is a node of look `GROUP` with the box's id and the `count` of its nodes.
     """

@@ -33,7 +33,7 @@ def sketch_node(node: Node, *, box: str | None) -> SketchNode:
 
 
 def box_of(node: Node, name: str) -> str | None:
-    """Return the box that a node stands in; repartitions are joints between boxes."""
+    """Return the box that a node is in; repartitions are joints between boxes."""
     return None if node.kind is NodeKind.REPARTITION else f"{name}/{node.subtopology}"
 
 

@@ -56,5 +56,5 @@ def version_words(version: Version, pieces: str = "") -> str:
 
 
 def _release(version: str) -> str:
-    """Return `4.2` for `4.2.0`: what a reader calls it."""
+    """Return `4.2` for `4.2.0`: the common name."""
     return version.removesuffix(".0") if version.count(".") == 2 else version

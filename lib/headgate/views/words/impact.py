@@ -84,13 +84,13 @@ def _time(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def snapshot_words(kept: Mapping[str, Any]) -> str:
-    """Return how much is kept, and how much of it takes room of its own."""
+    """Return how much is kept, and how much of it takes disk space of its own."""
     files = f"{plural_exact(kept['files'], 'file')}, " if "files" in kept else ""
     return f"{files}{size(kept['bytes'])}, {copied_words(kept)}"
 
 
 def copied_words(kept: Mapping[str, Any]) -> str:
-    """Return what of a snapshot takes room: data of stores are linked where that is possible."""
+    """Return what of a snapshot takes disk space: data of stores are linked if possible."""
     if not kept["copied"]:
         return "as hard links, which use almost no disk space"
     if kept["copied"] == kept["bytes"]:

@@ -34,7 +34,7 @@ def count_words(count: StepProgress) -> str:
 
 
 def pace(rate: float | None, seconds_left: float | None, unit: str = "records") -> list[str]:
-    """Return rate and time left; neither of what stands still, no time left at the end."""
+    """Return rate and time left; neither if nothing moves, no time left at the end."""
     told = []
     if rate:
         told.append(f"{amount(round(rate), unit) if rate >= 1 else f'{rate:.2g}'}/s")
