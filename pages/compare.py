@@ -167,7 +167,7 @@ def _show(look: Look, found: cached_reads.Comparison, pair: str) -> None:
 
 
 def _view() -> tuple[float, float]:
-    """Return the room of the Topology page, whose picture this one is to be like."""
+    """Return the canvas size of the Topology page, whose picture this one is to be like."""
     return room(TopologyKey.GRAPH, CompareKey.GRAPH, lower=_LOWER)
 
 

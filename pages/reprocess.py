@@ -94,7 +94,7 @@ def _is_anew(actions: DeltaGenerator) -> bool:
 
 
 def _offer(context: Context, plan: Plan | None) -> None:
-    """Offer to ask for the plan or to run it; neither where it can't be run."""
+    """Offer to request approval or to run the plan; neither if it can't be run."""
     stuck = plan is None or not plan.can_apply
     if (
         st.button(
@@ -115,7 +115,7 @@ def _offer(context: Context, plan: Plan | None) -> None:
 def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], *, anew: bool) -> Plan | None:
     """Return the plan that is shown, None while it can't be made; only another question makes one.
 
-    An answer that is missing or wrong gets its sentence in the plan's place.
+    An answer that is missing or wrong gets its sentence instead of the plan.
     """
     wanted = (context.registry.path, *asked)
     kept = st.session_state.get(ReprocessKey.PLAN)
