@@ -141,6 +141,7 @@ def with_twin(
     rules: Mapping[str, TwinRule] = SPARK_RULES,
     *,
     again: TwinVerdict | None = None,
+    may_lower: bool = True,
 ) -> WithTwin:
     """Return the report with the engine's outcome, and the rules' findings that it contradicts.
 
@@ -152,16 +153,18 @@ def with_twin(
     operator, the outcome stays theirs: history mixes both. It stays theirs, too, if a join's
     condition changed and only outputs differ, and if both versions did the same with rows that are
     too few to say so. `rules` are those of the engine, by the
-    verdict's outcome.
+    verdict's outcome. `may_lower` is False if the run had other settings than the old version.
     """
-    report, started = answer_by_start(report, verdict, (before, after))
+    started: tuple[Lowered, ...] = ()
+    if may_lower:
+        report, started = answer_by_start(report, verdict, (before, after))
     engine = _OUTCOMES[verdict.outcome]
     replaced = {x.node for v in (before, after) for x in (*(v.sources or ()), v.sink) if x}
     disagreements = tuple(_disagreements(report, engine, replaced - {None}))
     is_theirs = (_is_mixed(report) and verdict.is_scaled) or _is_mixed_join(report, verdict, before)
     if is_theirs or (verdict.is_thin and report.outcome is not Outcome.UNKNOWN):
         return WithTwin(report, disagreements, started)
-    if again is not None or is_one_query(verdict):
+    if may_lower and (again is not None or is_one_query(verdict)):
         report, lowered = lower(report, verdict, again or verdict, (before, after))
         return WithTwin(report, disagreements, (*started, *lowered))
     rule = rules.get(verdict.outcome)

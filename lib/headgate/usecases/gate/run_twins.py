@@ -11,6 +11,7 @@ from pathlib import Path
 from headgate.errors import HeadgateError, UnreachableError, with_next_step
 from headgate.gateway.spark.twin_version import TwinProcess
 from headgate.model.registered_pipelines import Pipeline
+from headgate.model.spark_settings import PARTITIONS, PINNED_DEFAULTS
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Version
 from headgate.parse.evidence.version_file import dump, fingerprint, load
@@ -138,9 +139,19 @@ class TwinRuns:
                 pipeline=one.pipeline,
             )
         assert report is not None
-        both = with_twin(report, found.verdict, *found.versions, again=found.again)
+        differs = ""
+        if pair.old.compared_with is not ComparedWith.BASE:
+            differs = other_session(pair.before, found.versions[0])
+        both = with_twin(
+            report, found.verdict, *found.versions, again=found.again, may_lower=not differs
+        )
+        note = (
+            f"The twin run makes no finding less severe, because {differs} in the old version "
+            f"({pair.old.name}) and in the twin run."
+        )
         return replace(
             one,
+            twin_note=note if differs else one.twin_note,
             report=_worst_first(both.report, both.report.findings),
             twin=found.verdict,
             versions=found.versions,
@@ -149,6 +160,23 @@ class TwinRuns:
             plans=found.plans,
             hints=found.hints,
         )
+
+
+def other_session(old: Version, ran: Version) -> str:
+    """Say what of an old version's session isn't, or may not be, that of the run; "" if all is.
+
+    A twin run sets its own number of partitions, so only settings of the session tell it.
+    """
+    if old.engine_version is None or old.engine_version != ran.engine_version:
+        return "Spark's release isn't the same, or isn't known,"
+    if not (old.settings or any(e.kind == "settings" for e in old.evidence)):
+        return "the settings aren't known to be the same"
+    names = {k for k in old.settings | ran.settings if old.settings.get(k) != ran.settings.get(k)}
+    for key, value in old.pinned.items():
+        default = PINNED_DEFAULTS.get(key, value)
+        if key != PARTITIONS and value != ran.pinned.get(key, ran.settings.get(key, default)):
+            names.add(key)
+    return f"these settings differ ({', '.join(sorted(names))})" if names else ""
 
 
 def failed_run(
