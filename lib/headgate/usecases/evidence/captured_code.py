@@ -7,7 +7,6 @@ from pathlib import Path
 
 from headgate.errors import HeadgateError
 from headgate.model.version import Code
-from headgate.parse.evidence.version_file import KIND
 
 _SUFFIX = ".headgate.json"
 # A version file says what it is in its first lines.
@@ -47,6 +46,8 @@ def _is_version(file: Path) -> bool:
         return True
     if file.suffix != ".json":
         return False
+    from headgate.parse.evidence.version_file import KIND
+
     try:
         with file.open("rb") as opened:
             return f'"{KIND}"'.encode() in opened.read(_HEAD)
