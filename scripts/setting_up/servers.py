@@ -36,7 +36,10 @@ def fetch_stores() -> None:
     partial = stores_folder().with_suffix(".partial")
     cache, log = CACHE / "ivy-stores", CACHE / "ivy-stores.log"
     if not resolve(partial, cache, log, STORES / "ivy.xml", ("s3", "hdfs")):
-        stop(f"the test servers could not be fetched: {why_not(log)}; the whole story is in {log}")
+        stop(
+            f"the test servers could not be fetched: {why_not(log)}. "
+            f"Run `make setup` again; details are in {log}"
+        )
     shutil.rmtree(cache, ignore_errors=True)
     npm = shutil.which("npm")
     azure = partial / "azure"
@@ -67,7 +70,10 @@ def fetch_registry() -> None:
     # Its archive holds all that it needs, so none of its parents' descriptions is read.
     usual = STORES / "without-poms.xml"
     if not resolve(partial, cache, log, REGISTRY_FILE, ("registry",), usual):
-        stop(f"the schema registry could not be fetched: {why_not(log)}; more is in {log}")
+        stop(
+            f"the schema registry could not be fetched: {why_not(log)}. "
+            f"Run `make setup` again; details are in {log}"
+        )
     shutil.rmtree(cache, ignore_errors=True)
     (archive,) = (partial / "registry").glob("*.tar.gz")
     with tarfile.open(archive) as packed:

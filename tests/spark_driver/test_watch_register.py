@@ -46,7 +46,8 @@ def test_trouble_in_a_driver_log_names_the_watch(caplog):
     watch = driver.Watch("/watch")
     with caplog.at_level(logging.WARNING, logger="headgate.watch"):
         for _ in range(2):
-            watch._trouble("records could not be written", OSError("disk full"))
+            watch._trouble("reports about the queries could not be written", OSError("disk full"))
     assert [r.getMessage() for r in caplog.records] == [
-        "headgate.watch: records could not be written (disk full); the queries continue"
+        "headgate.watch: reports about the queries could not be written (disk full); the "
+        "queries continue"
     ]

@@ -126,7 +126,9 @@ class Sender:
         if self._place is not None:
             place = self._place
             left = self._deadline - time.monotonic()
-            self._tried("the last records could not be written", lambda: place.close(left))
+            self._tried(
+                "the last reports about the queries could not be written", lambda: place.close(left)
+            )
 
     def _join_running(self) -> None:
         for query in self._session.active():
@@ -245,7 +247,7 @@ class Sender:
         except Exception as error:
             self._failures += 1
             self._records.dropped(key, dropped)
-            self._trouble("records could not be written", error)
+            self._trouble("reports about the queries could not be written", error)
             return False
         self._failures = 0
         self._noted(run, records, lines)

@@ -35,7 +35,7 @@ def test_each_schedule_is_a_line_with_its_newest_tick(run):
     assert "waits for" not in lines[0]
     assert "waits for approval  up to 61\u202f007 records  request " in lines[1]
     assert (
-        "city-alerts  when lag exceeds 10\u202f000 records  next when the condition is met  "
+        "city-alerts  when lag exceeds 10\u202f000 records  next tick when the condition is met  "
         "no limits" in lines
     )
     assert any("orders-by-city  cron 0 3 * * 1-5 (UTC)  paused by cora" in line for line in lines)

@@ -82,7 +82,8 @@ def next_text(view: ScheduleView) -> str:
     """Return when the next tick is due, or that the schedule is paused."""
     if view.stored.paused_at is not None:
         return f"paused by {view.stored.paused_by}"
-    return f"next {short_time(view.next_at)}" if view.next_at else "next when the condition is met"
+    due = short_time(view.next_at) if view.next_at else "when the condition is met"
+    return f"next tick {due}"
 
 
 def tick_text(view: TickView) -> str:

@@ -69,8 +69,9 @@ def connected(name: str, settings: Mapping[str, str] | None) -> Iterator[Any]:
             yield connection
     except psycopg.errors.LockNotAvailable:
         raise StepError(
-            f"another session of database {name} holds a lock on the table (Headgate waited "
-            f"{_LOCK_MS // 1000} s). End that session, then resume the run"
+            f"another session of database {name} holds a lock that Headgate needs on the table "
+            f"(waited {_LOCK_MS // 1000} s). End that session (pg_blocking_pids shows it), then "
+            "try again"
         ) from None
     except psycopg.Error as error:
         if isinstance(error, psycopg.OperationalError) and _is_gone(error.sqlstate):

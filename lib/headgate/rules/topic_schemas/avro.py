@@ -87,7 +87,8 @@ def field_without_default(pair: Pair) -> Iterator[Breach]:
     "SCH103",
     AVRO_SPEC,
     remedy=(
-        "Keep the name, or list the writer's full name in the aliases of the reader schema's type."
+        "Keep the type's name. Or, in the reader schema, add the type's full name from the writer "
+        "schema to the aliases of the type."
     ),
 )
 def type_name_changed(pair: Pair) -> Iterator[Breach]:

@@ -104,9 +104,9 @@ def _covering(node: JsonNode, name: str) -> JsonNode | None:
     "SCH303",
     JSON_RULES,
     remedy=(
-        "Close the content model (additionalProperties: false) before you add properties. Or use a "
-        "compatibility mode without the check that failed: FORWARD instead of BACKWARD, or the "
-        "reverse."
+        "Close the content model (additionalProperties: false) before you add properties. "
+        "Or change the subject's compatibility level: from BACKWARD to FORWARD (then upgrade "
+        "producers first), or from FORWARD to BACKWARD (then upgrade consumers first)."
     ),
 )
 def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:

@@ -13,8 +13,9 @@ from headgate.rules.topic_schemas.facts.rule import JSON_RULES, Breach, Pair, ru
     "SCH311",
     JSON_RULES,
     remedy=(
-        "Keep the items as they were, or use a compatibility mode without the check that failed: "
-        "FORWARD instead of BACKWARD, or the reverse."
+        "Keep the items as they were. Or change the subject's compatibility level: from BACKWARD "
+        "to FORWARD (then upgrade producers first), or from FORWARD to BACKWARD (then upgrade "
+        "consumers first)."
     ),
 )
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:

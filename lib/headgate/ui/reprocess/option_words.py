@@ -58,7 +58,7 @@ _EXAMPLES = {
     "TOPIC:PARTITION:FROM-TO": "orders:0:1000-2000 orders:1:950-1900",
 }
 # Options that take only some of the values of their form.
-_OF_OPTION = {"time-column": "window, at or value.at"}
+_OF_OPTION = {"time-column": "window, event_time or value.event_time"}
 
 
 def example(option: Option) -> str | None:

@@ -57,9 +57,9 @@ def compare_descriptions(
         missing = [p for p in theirs if not (folder / p).exists()]
         if missing or not theirs:
             raise EvidenceError(
-                f"the base doesn't have {', '.join(missing) or 'a description of the topology'}: "
+                f"the base commit has no {', '.join(missing) or 'description of the topology'}: "
                 f"store the running version as {pipeline.name}.headgate.json with `headgate "
-                "capture`"
+                "capture`, and commit this file"
             )
         before = read_side([str(folder / p) for p in theirs], context)
     report = report_on(before, after, context=context, evidence=(), pipeline=pipeline.name)

@@ -87,10 +87,12 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
 
 
 _BY_GUARD = (
-    "Only keys of rows with null change, because the two expressions treat null differently."
+    "Keys change only for rows in which a key is null, because the two expressions treat null "
+    "differently. Spark doesn't find the stored state of these rows."
 )
 _BY_NULLS = (
-    "Only keys of rows with null change: one of the two expressions replaces null with a value. "
+    "Keys change only for rows in which a key is null: one of the two expressions replaces null "
+    "with a value. "
     "Spark doesn't find the stored state of these rows."
 )
 _BY_FUNCTION = (
