@@ -110,5 +110,5 @@ def test_a_folder_that_only_its_owner_may_write_to_says_so(hdfs, tmp_path):
 
 
 def test_nothing_but_a_numbered_neighbour_is_touched(s3, tmp_path):
-    with pytest.raises(StepError, match="a run changes only copies with the name of"):
+    with pytest.raises(StepError, match="a run changes only copies that no pipeline uses"):
         effects_of(s3, tmp_path).remote_checkpoints.delete("s3a://bucket/out", None)
