@@ -69,7 +69,7 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--where", default="", help="only points with this word in their name")
     parser.add_argument("--short", action="store_true", help="one cell of each row, without chains")
     parser.add_argument("--chains", action="store_true", help="only chains of several faults")
-    parser.add_argument("--alone", action="store_true", help="each cell in its own run")
+    parser.add_argument("--alone", action="store_true", help="each fault in a separate run")
     parser.add_argument("--open", action="store_true", help="only rows that never ran whole and ok")
     parser.add_argument("--jobs", type=int, default=4, help="cells at the same time (default 4)")
     parser.add_argument("--table", type=Path, help="page whose table is read and updated")
