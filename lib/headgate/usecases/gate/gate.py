@@ -141,7 +141,10 @@ class _Check:
         folder = self._scratch / "base"
         repository, commit = self._base.repository, self._base.commit
         stack.enter_context(repository.checked_out(commit, folder))
-        self.warnings += map(_submodule_missing, repository.fill_submodules(commit, folder))
+        self.warnings += (
+            f"The base's code may miss files, because {why}."
+            for why in repository.fill_submodules(commit, folder)
+        )
         old = {c.pipeline.name: self._old(c) for c in changes}
         judged: dict[str, Gated] = {}
         code: list[tuple[FoundChange, OldVersion]] = []
@@ -286,14 +289,6 @@ class _Check:
             return path, found[1]
         file = self._context.registry.path or "headgate.toml"
         return self._base.path(file) or Path(file).name, pipeline.line
-
-
-def _submodule_missing(why: str) -> str:
-    cause, _, step = why.partition(": ")
-    return (
-        f"{cause[:1].upper()}{cause[1:]}, so the base's code may miss files of the submodule. "
-        f"{step[:1].upper()}{step[1:]}."
-    )
 
 
 def _wanted(pipeline: Pipeline) -> Wanted:
