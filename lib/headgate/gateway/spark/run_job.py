@@ -78,7 +78,7 @@ def jars_hint(error: str) -> str:
 
 
 class Clock:
-    """The time of each step of a program: it begins anew when `progress` returns another number.
+    """The time of each step of a program: it restarts when `progress` returns another number.
 
     The first step may take `start_s` longer.
     """

@@ -107,7 +107,7 @@ def _notes(found: CheckpointFiles) -> tuple[str, ...]:
     begun = [b for b in found.logged if last is None or b > last]
     if not begun:
         return ()
-    # Without a completed batch, a repair removes nothing: the query starts anew in any case.
+    # Without a completed batch, a repair removes nothing: the query starts at batch 0 in any case.
     way = "use from-scratch" if last is None else "remove the batch with --uncommitted"
     return (
         f"batch {begun[-1]} is uncommitted. This is normal after a stop: the query reprocesses "

@@ -51,11 +51,11 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
         yield "Records reprocessed", NONE, what
     elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
-        remark = f"size {NONE}" if amount == NONE else f"about {amount}" if amount else ""
+        note = f"size {NONE}" if amount == NONE else f"about {amount}" if amount else ""
         yield (
             "Records reprocessed",
             counted(impact, impact["total"], count(impact["total"])),
-            remark if impact["total"] else "",
+            note if impact["total"] else "",
         )
     if skipped := sum(impact.get("skipped", {}).values()):
         yield "Records skipped", counted(impact, skipped, count(skipped)), "never read"

@@ -85,7 +85,7 @@ class Step(Protocol):
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Return what blocks the undo of its run, once a step that can't be undone was started.
 
-        Empty if it did nothing yet, None if all that it says of itself is permanent.
+        Empty if it did nothing yet, None if all facts that it reports are permanent.
         """
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
