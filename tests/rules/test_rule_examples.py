@@ -8,7 +8,7 @@ from headgate.rules.catalogue import all_rules
 
 from .examples import __main__ as program
 from .examples.__main__ import FOLDER, unit_examples
-from .examples.excerpt import MOST
+from .examples.excerpt import MOST, clean
 from .examples.recorded import HARMLESS, load, recorded_side, words_of, worst_of
 
 pytestmark = pytest.mark.slow
@@ -27,6 +27,9 @@ def test_a_recorded_example_is_reported_and_its_counterpart_passes(code):
     assert code in reported.codes()
     assert code not in passes.codes()
     assert passes.outcome in HARMLESS and passes.truth["outcome"] in HARMLESS
+    reasons = [clean(found.why) for found in reported.findings if found.rule == code]
+    said = EXAMPLES[code]["reported"]["said"]
+    assert any(said in reason for reason in reasons), "run `python -m rules.examples`"
     words = words_of(worst_of(reported, code))
     for half, case in (("reported", reported), ("passes", passes)):
         shown = recorded_side(case, words) | {"said": EXAMPLES[code][half]["said"]}
