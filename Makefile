@@ -64,7 +64,7 @@ check: ## ruff, mypy, the layers, and the words
 	@$(BIN)/ruff format --check .
 	@env -u PYTHONPATH $(BIN)/mypy
 	@$(BIN)/python scripts/check_words.py
-	@$(PYTEST) -q tests/test_layering.py
+	@$(PYTEST) -q tests/house/test_layering.py
 
 docs: ## write the pages of rules and scenarios, and build the site in docs/_build/html
 	$(SETUP) python

@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser.conftest import FLAGS, _wait  # noqa: E402
-from many_pipelines import topic_name, write  # noqa: E402
+from support.many_pipelines import topic_name, write  # noqa: E402
 
 COMMAND = str(Path(sys.executable).with_name("headgate"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -21,8 +21,8 @@ from harness import Row
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-import many_nodes
 from browser.conftest import FLAGS, _serve
+from support import many_nodes
 
 LARGE, SMALL = 1000, 32
 CLICKS, WARM_UP = 40, 5

@@ -37,7 +37,7 @@ from headgate.gateway.spark.run_job import joined_jars
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from standalone_cluster import Cluster, running_cluster
+from support.standalone_cluster import Cluster, running_cluster
 
 RECORDS = int(os.environ.get("BENCH_REPLAY_RECORDS", "1000000"))
 # Sizes on the cluster: set "100000,1000000,10000000" for the largest, which takes ten minutes more.

@@ -28,7 +28,7 @@ def batch(kind: str, number: int) -> tuple[str, int, dict[str, str]]:
     """Read one batch of inputs; return the failures, the place and the file of each."""
     from hypothesis import HealthCheck, Phase, given, seed, settings
 
-    from fuzzing import damaged, fault_of
+    from support.fuzzing import damaged, fault_of
 
     count, failed = 0, {}
 
@@ -62,7 +62,7 @@ def _kept(kind: str, data: bytes) -> str:
 
 def main() -> int:
     """Fuzz until the inputs are read or the time is over; 1 if something failed."""
-    from fuzzing import KINDS
+    from support.fuzzing import KINDS
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=200_000, help="inputs to read in all")

@@ -149,7 +149,7 @@ def add_scenario(change: Change, given: argparse.Namespace) -> str:
         before="\n}\n",
     )
     pause = "+ reprocess/scenarios/pause reprocess/scenarios/application_reset"
-    change.insert("tests/test_layering.py", f"+ reprocess/scenarios/{folder}", after=pause)
+    change.insert("tests/house/test_layering.py", f"+ reprocess/scenarios/{folder}", after=pause)
     return test
 
 
@@ -193,13 +193,13 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
     row = f'    {name.upper()} = (\n        {words},\n        "in_content",\n    )'
     change.insert(table, row, after='\n    CLUSTER = "cluster"')
     seeds = f'    "{kind}": ("golden/{name}/*",),'
-    change.insert("tests/fuzzing.py", seeds, after='\n    "capture": (')
+    change.insert("tests/support/fuzzing.py", seeds, after='\n    "capture": (')
     imported = f"from headgate.parse.{path.replace('/', '.')} import {{}}is_{name}, read_{name}"
     if is_spark:
         change.create(
             f"{PKG}/parse/spark/{name}/__init__.py", f'"""Evidence of the kind `{kind}`."""\n'
         )
-        ranks = "tests/test_layering.py"
+        ranks = "tests/house/test_layering.py"
         first = "\n+ parse/python parse/kafka landscape"
         change.insert(ranks, f"+ parse/spark/{name}", after=first)
         door, piece = f"{PKG}/parse/evidence/recognise.py", f"EvidenceKind.{name.upper()}, path"

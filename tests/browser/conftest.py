@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 from browser.live_cluster import fill_cluster
-from console_seed import add_stopped_pipeline, seed
+from support.console_seed import add_stopped_pipeline, seed
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "tests" / "screenshots"

@@ -8,7 +8,7 @@ import time
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import NewTopic
 
-from console_seed import seed, write_checkpoint
+from support.console_seed import seed, write_checkpoint
 
 
 def fill_cluster(folder, broker, kafka_admin):

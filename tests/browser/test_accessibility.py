@@ -9,7 +9,6 @@ import pytest
 from browser.axe import violations
 from browser.conftest import settle
 from browser.test_console import ready
-from console_seed import add_stopped_pipeline, seed
 from headgate.store import open_store
 from headgate.store.rows import RunState
 from headgate.usecases.context import open_context
@@ -17,8 +16,9 @@ from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.requests.request_run import ask_for_plan
 from headgate.usecases.runs.apply_plan import apply_plan
 from headgate.worker.runner import Runner
-from sampled import sampled
-from schedule_seed import add_schedules
+from support.console_seed import add_stopped_pipeline, seed
+from support.sampled import sampled
+from support.schedule_seed import add_schedules
 
 pytestmark = pytest.mark.browser
 

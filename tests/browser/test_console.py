@@ -7,9 +7,9 @@ import re
 import pytest
 
 from browser.conftest import LOOKS, SMALL, settle
-from console_seed import alerts
 from headgate.parse.evidence.version_file import dump
-from sampled import sampled
+from support.console_seed import alerts
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 

@@ -6,8 +6,8 @@ import uuid
 
 import pytest
 
-import dead_letter_topics as dead
 from scenes.records import make_topic
+from support import dead_letter_topics as dead
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka]
 

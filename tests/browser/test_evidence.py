@@ -9,9 +9,9 @@ import pytest
 
 from browser.conftest import LARGE, SMALL
 from browser.test_console import node, ready
-from console_seed import orders_v2, seed
 from headgate.parse.evidence.version_file import dump
-from sampled import sampled
+from support.console_seed import orders_v2, seed
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ import pytest
 
 from browser.conftest import LOOKS, until
 from browser.test_console import node, ready
-from many_pipelines import write
-from sampled import sampled
+from support.many_pipelines import write
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 BOTH = sampled("scheme, size", LOOKS, one_in=3)

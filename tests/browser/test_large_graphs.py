@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import many_nodes
 from browser.conftest import _serve, settle, until
 from browser.test_console import node, ready
-from many_pipelines import write
-from sampled import sampled
+from support import many_nodes
+from support.many_pipelines import write
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 SIZES = [(820, 1180), (1440, 900), (1680, 920)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser.conftest import LARGE, SMALL
-from sampled import sampled
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from console_seed import add_stopped_pipeline, seed
-from sampled import sampled
+from support.console_seed import add_stopped_pipeline, seed
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 

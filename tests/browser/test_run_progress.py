@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from console_seed import seed
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.steps.outputs.process_records import DeleteResults
 from headgate.store import open_store
 from headgate.store.rows import Event, NewRun, RunState
 from headgate.usecases.context import open_context
-from sampled import sampled
+from support.console_seed import seed
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 PARTS = {f"orders[{n}]": [100 * n, 100 * n + 300 * n + 40, 100 * n + 3000] for n in range(6)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from browser.conftest import settle
-from console_seed import seed
 from headgate.reprocess.scenarios.build import SCENARIOS
-from sampled import sampled
+from support.console_seed import seed
+from support.sampled import sampled
 
 pytestmark = pytest.mark.browser
 MORE = """

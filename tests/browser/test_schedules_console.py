@@ -7,10 +7,10 @@ from contextlib import closing
 import pytest
 
 from browser.conftest import settle
-from console_seed import seed
 from headgate.store import open_store
 from headgate.usecases.context import open_context
-from schedule_seed import add_schedules
+from support.console_seed import seed
+from support.schedule_seed import add_schedules
 
 pytestmark = pytest.mark.browser
 

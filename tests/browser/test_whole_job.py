@@ -12,7 +12,7 @@ import pytest
 
 from browser.conftest import settle, until
 from headgate.gateway.process.free_ports import free_port
-from running_stack import Stack
+from support.running_stack import Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.long]
 SPARK, GROUP, READER = "orders-by-city", "alert-mailer", "revenue-alerts"

@@ -12,11 +12,11 @@ import pytest
 import test_documents as docs
 from click.testing import CliRunner
 
-from console_seed import orders_v1, orders_v2, write_checkpoint
 from headgate.cli.main import headgate
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 from headgate.usecases.evidence.read_version import read_version
+from support.console_seed import orders_v1, orders_v2, write_checkpoint
 
 CASE = docs.ROOT / "tests" / "cases" / "spark" / "agg_min_to_max"
 KAFKA = "needs a broker"

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-import resettable
 from headgate.cli.shared.show_plan import plan_lines
 from headgate.reprocess.plan import load_plan
 from headgate.store import open_store
 from headgate.usecases.context import open_context
-from standalone_cluster import standalone_cluster  # noqa: F401  a fixture of the session
+from support import resettable
+from support.standalone_cluster import standalone_cluster  # noqa: F401  a fixture of the session
 
 
 @dataclass

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headgate.gateway.process.jars import jars_folder
-from running_stack import Stack
+from support.running_stack import Stack
 
 pytestmark = pytest.mark.stack
 ROOT = Path(__file__).parents[2]

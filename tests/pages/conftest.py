@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from console_seed import seed
+from support.console_seed import seed
 
 ROOT = Path(__file__).parents[2]
 

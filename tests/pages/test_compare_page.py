@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from console_seed import orders_v1, orders_v2
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 from headgate.ui.compare.finding_card import engine_words
@@ -16,6 +15,7 @@ from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.evidence.read_version import read_version
 from pages.test_pages import text
+from support.console_seed import orders_v1, orders_v2
 
 pytestmark = pytest.mark.slow
 

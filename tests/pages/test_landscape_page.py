@@ -12,8 +12,8 @@ from headgate.landscape.consumers import Consumer
 from headgate.landscape.landscape import Landscape, PartitionLag
 from headgate.ui.landscape import consumers
 from headgate.ui.shared.keys import LandscapeKey
-from many_pipelines import write
 from pages.test_pages import text
+from support.many_pipelines import write
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,6 @@ from threading import Event
 import pytest
 import streamlit as st
 
-from console_seed import orders_v2
 from headgate.errors import EvidenceError, RunCancelledError
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.rehearsal import (
@@ -38,6 +37,7 @@ from headgate.ui.shared.server_paths import startable
 from headgate.usecases.context import Context
 from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
 from headgate.usecases.rehearsal.twin_spark import TwinRun
+from support.console_seed import orders_v2
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))

@@ -9,7 +9,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from console_seed import add_stopped_pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
@@ -24,6 +23,7 @@ from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.views.words.impact import no_undo_words
+from support.console_seed import add_stopped_pipeline
 
 pytestmark = pytest.mark.slow
 

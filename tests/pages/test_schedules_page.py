@@ -9,7 +9,7 @@ import pytest
 from headgate.store import open_store
 from headgate.ui.shared.keys import SchedulesKey
 from headgate.usecases.context import open_context
-from schedule_seed import add_schedules
+from support.schedule_seed import add_schedules
 
 pytestmark = pytest.mark.slow
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from cut_evidence import GOLDEN, KINDS, faults_of_cut, files, places, version_of
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome
+from support.cut_evidence import GOLDEN, KINDS, faults_of_cut, files, places, version_of
 
 pytestmark = pytest.mark.slow
 

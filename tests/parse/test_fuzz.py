@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import headgate
-from fuzzing import FOUND, KINDS, damaged, fault_of, seeds
+from support.fuzzing import FOUND, KINDS, damaged, fault_of, seeds
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,14 +7,14 @@ import itertools
 import pytest
 from pyarrow import fs
 
-from crashing import COMMANDS, QUERY_ID, Lab
 from headgate.gateway.files import remote_connect
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.steps.base import verify_stopped
 from headgate.reprocess.steps.process import stop_start
 from headgate.store import open_store
-from remote_lab import START, remote_lab
+from support.crashing import COMMANDS, QUERY_ID, Lab
+from support.remote_lab import START, remote_lab
 
 
 @pytest.fixture

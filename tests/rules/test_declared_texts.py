@@ -8,7 +8,7 @@ import pytest
 from headgate.rules.catalogue import all_rules
 from headgate.rules.compare.after_failed_start import REPAIR
 from headgate.rules.readiness.check import check
-from sampled import sampled_cases
+from support.sampled import sampled_cases
 
 from .examples.recorded import CASES, judge
 from .examples.tables import compared_rows, import_tests

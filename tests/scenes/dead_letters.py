@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-import dead_letter_topics as dead
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.redrive_ledger import read_marks
 from headgate.reprocess.steps.records.redrive_records import ledger_of
 from scenes.records import make_topic
 from scenes.scene import GroupScene, QueryScene, WorkingScene
+from support import dead_letter_topics as dead
 
 _LETTERS = 90
 # Three transactions, a second apart: a kill may come between two of them.

@@ -20,7 +20,7 @@ from headgate.gateway.process.supervise import Supervisor
 from scenes.forked import Forks
 from scenes.scene import Scene
 from scenes.trial import Trial
-from standalone_cluster import Cluster, running_cluster
+from support.standalone_cluster import Cluster, running_cluster
 
 _DISK = "16m"
 _ONE_CLUSTER = Lock()

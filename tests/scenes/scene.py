@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from headgate.model.version import Engine
 from scenes.generations import Generation, generations, wrong_reading
 from scenes.records import Part, Writer, make_topic, read_all, write_history
-from standalone_cluster import Cluster
+from support.standalone_cluster import Cluster
 
 STAND_IN = Path(__file__).parent / "stand_in.py"
 # A killed process that nobody has reaped yet runs no more: its state is Z.

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from scenes.spark_programs import event_log
-from standalone_cluster import Cluster
+from support.standalone_cluster import Cluster
 
 # Compiling code for so few rows would cost more than it gives back.
 SMALL = {

@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from console_seed import add_stopped_pipeline
 from headgate.cli.commands import estimate
 from headgate.reprocess.impact import UNKNOWN_INPUT
+from support.console_seed import add_stopped_pipeline
 
 
 @pytest.fixture

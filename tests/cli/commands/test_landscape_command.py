@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from console_seed import seed
 from headgate.cli.commands.landscape import command
 from headgate.cli.shared.group import Settings
 from headgate.errors import SelectorError
+from support.console_seed import seed
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,11 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 
-from console_seed import seed
 from headgate.cli.main import headgate
 from headgate.store import open_store
 from headgate.usecases.context import open_context
-from schedule_seed import add_schedules
+from support.console_seed import seed
+from support.schedule_seed import add_schedules
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from event_logs import COMPACTED, FINISHED, PLAIN, ROOT, RUNNING
 from headgate.gateway.files.decompress import packing
 from headgate.gateway.files.evidence_files import FileLocation, entries, find
 from headgate.gateway.spark.event_logs import event_log, event_log_of, is_rolling, rolling_log
 from headgate.parse.spark.event_log.read import EventLog
+from support.event_logs import COMPACTED, FINISHED, PLAIN, ROOT, RUNNING
 
 
 def _place(path: Path) -> FileLocation:

@@ -11,9 +11,9 @@ import zipfile
 import pyarrow as pa
 import pytest
 
-from event_logs import PLAIN
 from headgate.gateway.files.decompress import Limits
 from headgate.gateway.spark.event_logs import event_log_of, zipped_logs
+from support.event_logs import PLAIN
 
 LOG = PLAIN.read_bytes()
 BLOCK = 1 << 20

@@ -1,10 +1,10 @@
 """Which timestamps redriven records get, as the plan counts them; no broker is needed."""
 
-import dead_letter_topics as dead
 from headgate.gateway.kafka.inspect_dead_letters import _Counting
 from headgate.gateway.kafka.read_records import Record
 from headgate.gateway.kafka.redrive_ledger import Marks
 from headgate.model.dead_letters import Selection
+from support import dead_letter_topics as dead
 
 NOW, OLD = 1_790_000_000_000, 1_600_000_000_000
 

@@ -14,7 +14,6 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource
 
-import dead_letter_topics as dead
 from headgate.errors import HeadgateError, RefusedError, StepError
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.forget_redrives import forget, redriven_topics
@@ -25,6 +24,7 @@ from headgate.model.dead_letters import Decision, Selection
 from headgate.reprocess.steps.records.redrive_records import ledger_of
 from scenes.lab import Kafka as OwnBroker
 from scenes.records import make_topic
+from support import dead_letter_topics as dead
 
 pytestmark = pytest.mark.kafka
 

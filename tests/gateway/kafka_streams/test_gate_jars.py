@@ -9,8 +9,8 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-from git_clone import clone
 from headgate.cli.main import headgate
+from support.git_clone import clone
 
 pytestmark = pytest.mark.kafka
 __all__ = ["clone"]

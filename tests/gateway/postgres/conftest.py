@@ -5,7 +5,7 @@ import pytest
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.adapters.tables import TableAdapter
 from headgate.model.registered_pipelines import Registry
-from postgres_server import running_postgres
+from support.postgres_server import running_postgres
 
 
 @pytest.fixture(scope="module")

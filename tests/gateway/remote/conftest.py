@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import pytest
 
-from fetched import fetched
+from support.fetched import fetched
 
 ROOT = Path(__file__).parents[3]
 CHECKPOINT = ROOT / "tests/golden/checkpoints/rocksdb/checkpoint"

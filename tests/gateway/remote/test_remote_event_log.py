@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from event_logs import FINISHED, PLAIN
 from headgate.errors import UnreachableError
 from headgate.model.registered_pipelines import Registry
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_history import read_history
 from headgate.usecases.evidence.read_version import gather
+from support.event_logs import FINISHED, PLAIN
 
 
 @pytest.fixture(scope="module")

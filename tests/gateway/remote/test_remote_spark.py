@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from crashing import Lab
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint.remote_copy import listing_hash
@@ -17,6 +16,7 @@ from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.store import open_store
 from headgate.worker.run_journal import RunJournal
+from support.crashing import Lab
 
 pytestmark = [pytest.mark.spark]
 SCHEMA = "k string, v long, t timestamp"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fetched import fetched
+from support.fetched import fetched
 
 JVM = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 STARTED_IN = 120

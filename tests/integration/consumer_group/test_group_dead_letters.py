@@ -6,10 +6,10 @@ import uuid
 
 import pytest
 
-import dead_letter_topics as dead
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.topic_changes import read_shapes
 from scenes.records import make_topic
+from support import dead_letter_topics as dead
 
 pytestmark = pytest.mark.kafka
 

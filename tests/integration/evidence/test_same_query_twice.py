@@ -6,7 +6,7 @@ import pytest
 
 from headgate.parse.spark.operators.plan_forms import read_plans
 from headgate.parse.spark.query.version import Pieces, build_version
-from spark_golden import ROOT
+from support.spark_golden import ROOT
 
 pytestmark = pytest.mark.spark
 

@@ -9,9 +9,9 @@ import uuid
 from collections import Counter, defaultdict
 from contextlib import contextmanager
 
-import resettable
 from headgate.gateway.kafka.connect import open_kafka
 from integration.conftest import Team, end_workers
+from support import resettable
 
 
 class Application:

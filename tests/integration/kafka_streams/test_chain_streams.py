@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-import resettable
 from integration.kafka_streams.test_reset_streams import app, by_key, wait
 from integration.spark.chain_queries import member_entry
 from scenes.generations import generations
+from support import resettable
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
 __all__ = ["app"]

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 
 import pytest
 
-import resettable
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.reprocess.steps.offsets import await_transactions
+from support import resettable
 
 pytestmark = pytest.mark.kafka
 

@@ -5,9 +5,9 @@ import uuid
 
 import pytest
 
-import dead_letter_topics as dead
 from integration.kafka_streams.streams_application import at_work, wait
 from scenes.records import make_topic
+from support import dead_letter_topics as dead
 
 pytestmark = pytest.mark.kafka
 REASON = "java.lang.IllegalArgumentException"

@@ -11,9 +11,9 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
-import resettable
 from integration.conftest import Team, end_workers
 from scenes.records import make_topic, read_all
+from support import resettable
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
 HISTORY = 120

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import resettable
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.text.times import from_milliseconds, iso
 from integration.kafka_streams.streams_application import apply, at_work, undo, wait
+from support import resettable
 
 pytestmark = pytest.mark.kafka
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
-import resettable
 from headgate.gateway.kafka.connect import open_kafka
 from integration.kafka_streams.streams_application import apply, at_work, undo, wait
+from support import resettable
 
 pytestmark = pytest.mark.kafka
 

@@ -13,8 +13,8 @@ import pytest
 from headgate.local.demo.topics import CITY_REVENUE, ORDERS, PAYMENTS
 from headgate.store import open_store
 from headgate.usecases.context import open_context
-from running_stack import Stack
 from scenes.records import read_all
+from support.running_stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.long]
 NAME = "orders-by-city"

@@ -15,7 +15,7 @@ from headgate.gateway.process.child_process import descendants
 from headgate.local.demo.pipelines import PIPELINES
 from headgate.store import open_store
 from headgate.usecases.context import open_context
-from running_stack import Stack
+from support.running_stack import Stack
 
 pytestmark = pytest.mark.stack
 NAMES = [p.name for p in PIPELINES]

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from console_seed import orders_v1, seed
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.record_sizes import record_sizes, sampled
 from headgate.parse.evidence.version_file import fingerprint
@@ -16,6 +15,7 @@ from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.estimate_cost import with_costs
+from support.console_seed import orders_v1, seed
 
 pytestmark = pytest.mark.kafka
 

@@ -8,7 +8,7 @@ import pytest
 from headgate.model.schedules import Schedule, TickState
 from headgate.store import open_store
 from headgate.store.rows import NewRequest, NewRun, RunState
-from postgres_server import running_postgres
+from support.postgres_server import running_postgres
 
 # It starts a server of its own, as the tests beside it do.
 pytestmark = pytest.mark.kafka

@@ -18,10 +18,10 @@ from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.requests.decide_request import approve_request
 from headgate.usecases.requests.request_run import ask_for_plan
-from postgres_server import running_postgres
 from scenes import scene
 from scenes.forked import Forks
 from scenes.trial import Trial
+from support.postgres_server import running_postgres
 
 pytestmark = pytest.mark.kafka
 

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from console_seed import write_checkpoint
 from headgate.errors import HeadgateError
 from headgate.model.version import Engine
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenario import Answer, Kind
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from support.console_seed import write_checkpoint
 
 pytestmark = pytest.mark.kafka
 

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 import headgate
-from file_hashes import hashes
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.conftest import Team, end_workers
 from integration.spark.driven import Driven
+from support.file_hashes import hashes
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 JOBS = """

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from flat_ports import FlatPorts
 from headgate.gateway.adapters.checkpoints import CheckpointAdapter
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.adapters.spark_jobs import SparkJobAdapter
@@ -21,6 +20,7 @@ from headgate.reprocess.steps.upgrade.run_beside import RunBeside
 from headgate.spark_jobs.batch_log import remove_batches_after, write_empty_batch
 from scenes.records import make_topic, read_all
 from scenes.small_spark import SMALL
+from support.flat_ports import FlatPorts
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 SETTINGS = SMALL | {"spark.sql.shuffle.partitions": "1"}

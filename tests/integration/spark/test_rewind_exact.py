@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from file_hashes import hashes
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
 from headgate.gateway.spark.read_state import read_state
+from support.file_hashes import hashes
 
 pytestmark = [pytest.mark.spark]
 STATE = "spark.sql.streaming.stateStore."

@@ -10,8 +10,8 @@ import pytest
 
 from headgate.gateway.process.jars import delta_jars
 from headgate.gateway.spark.submit_job import DELTA
-from postgres_server import running_postgres
 from scenes.small_spark import small_spark
+from support.postgres_server import running_postgres
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 PASSWORD = "cmp-s3cr3t-value"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from postgres_server import running_postgres
 from scenes.small_spark import small_spark
+from support.postgres_server import running_postgres
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)

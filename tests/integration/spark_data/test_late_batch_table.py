@@ -19,7 +19,7 @@ from integration.spark_data.late_year import (
     set_topics,
     write_year,
 )
-from postgres_server import running_postgres
+from support.postgres_server import running_postgres
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 PASSWORD = "l4te-s3cr3t-value"

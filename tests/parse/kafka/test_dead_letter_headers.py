@@ -2,9 +2,9 @@
 
 import pytest
 
-import dead_letter_topics as dead
 from headgate.model.dead_letters import Convention, DeadLetter, Selection, decide
 from headgate.parse.kafka.dead_letters import read_dead_letter
+from support import dead_letter_topics as dead
 
 OWN = tuple(dead.OWN)
 

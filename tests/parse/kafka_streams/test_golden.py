@@ -11,7 +11,7 @@ from headgate.model.topology import NodeKind
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.evidence.recognise import recognise
 from headgate.parse.kafka_streams.version import unread
-from streams_expected import EXPECTED, UNREAD
+from support.streams_expected import EXPECTED, UNREAD
 
 FOLDER = Path(__file__).parents[2] / "golden" / "streams" / "4.3.1"
 _COUNTER = re.compile(r"-\d{10}")

@@ -9,7 +9,7 @@ from headgate.model.version import Engine, Evidence, Version
 from headgate.parse.evidence.limits import limits_of
 from headgate.usecases.evidence.read_version import read_version
 from parse.spark.explain.test_printed import ROOT as FORMS
-from spark_golden import ROOT
+from support.spark_golden import ROOT
 
 FOLDER = ROOT / "agg_add_column" / "before"
 OPEN = {

@@ -4,7 +4,7 @@ import pytest
 
 from headgate.model.topology import NodeKind
 from headgate.usecases.evidence.read_version import read_version
-from spark_golden import ROOT
+from support.spark_golden import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from headgate.usecases.evidence.read_version import read_version
-from spark_golden import ROOT
+from support.spark_golden import ROOT
 
 # By query: what flows into what, upstream first, by operator. A store hangs on its operator.
 EXPECTED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headgate.usecases.evidence.read_version import read_version
-from spark_golden import ROOT
+from support.spark_golden import ROOT
 
 SAID = "the query plan has 2 scans, but doesn't show which ones are streams"
 RUN = ROOT / "4.2.0" / "static_join_broadcast" / "run"

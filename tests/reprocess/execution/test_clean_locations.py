@@ -16,7 +16,7 @@ from headgate.store.tables import RUN_RESOURCES, RUNS
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers
 from headgate.usecases.runs.clean_runs import clean_runs
-from remote_lab import scratch_of
+from support.remote_lab import scratch_of
 
 pytestmark = pytest.mark.slow
 

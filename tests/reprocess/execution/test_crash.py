@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from crashing import QUERY_ID
 from headgate.errors import RefusedError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.usecases.runs.apply_plan import new_run
+from support.crashing import QUERY_ID
 
 pytestmark = pytest.mark.slow
 

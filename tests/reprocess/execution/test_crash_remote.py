@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from crashing import Crash, Points
 from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.files import remote_write
-from remote_lab import rewind_of, scratch_of
-from sampled import crash_points
+from support.crashing import Crash, Points
+from support.remote_lab import rewind_of, scratch_of
+from support.sampled import crash_points
 
 
 def assert_scratched(lab):

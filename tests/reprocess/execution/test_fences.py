@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from crashing import COMMANDS, QUERY_ID, CrashingApplier, QuickProcesses
 from headgate.errors import RunCancelledError
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.execution.execute import Record, StepState
@@ -25,6 +24,7 @@ from headgate.store.rows import RunState
 from headgate.store.step_records import step_records
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.runner import Runner
+from support.crashing import COMMANDS, QUERY_ID, CrashingApplier, QuickProcesses
 
 SUSPENDED = replace(COMMANDS, suspend="touch suspended", reenable="rm -f suspended")
 WORDS = {"pipeline": "q", "has_status": True, "suspend": "f", "reenable": "u"}

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from crashing import COMMANDS, Crash
 from headgate.errors import RefusedError, StalePlanError
 from headgate.gateway.adapters.driver_status import judge_life
 from headgate.model.commands import Ask
@@ -22,6 +21,7 @@ from headgate.reprocess.steps.checkpoint.cut_batch import SwapCutCheckpoint
 from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
 from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
+from support.crashing import COMMANDS, Crash
 
 SUSPENDED = replace(
     COMMANDS,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Group
 from headgate.reprocess.execution.execute import Record, StepState
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.steps.offsets.delete_group import DeleteGroup
+from support.flat_ports import FlatPorts
 
 OFFSET = {"topic": "orders", "partition": 0, "offset": 5, "leader_epoch": None, "metadata": None}
 WAS = {"offsets": [OFFSET], "topics": {"orders": "1"}}

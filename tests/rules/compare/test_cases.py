@@ -15,7 +15,7 @@ import pytest
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report, Rollback
 from headgate.usecases.evidence.read_version import read_version
-from sampled import sampled_cases
+from support.sampled import sampled_cases
 
 ROOT = Path(__file__).parents[2] / "cases"
 CASES, STREAMS = (sorted((ROOT / engine).iterdir()) for engine in ("spark", "kafka_streams"))

@@ -14,7 +14,7 @@ import pytest
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report
 from headgate.usecases.evidence.read_version import read_version
-from sampled import sampled_cases
+from support.sampled import sampled_cases
 
 FOLDER = Path(__file__).parents[2] / "cases"
 FRESH = tuple(f"spark_fresh/{group}" for group in ("first", "second", "third", "fourth"))

@@ -7,10 +7,10 @@ from collections import Counter
 
 from confluent_kafka import Producer
 
-import resettable
 from headgate.text.times import from_milliseconds, iso
 from scenes.kafka_streams.streams_scene import POISON, StreamsScene
 from scenes.records import MINUTE, read_all
+from support import resettable
 
 
 class FromPointStreams(StreamsScene):

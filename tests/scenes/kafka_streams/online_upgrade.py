@@ -7,12 +7,12 @@ import shlex
 from collections import Counter
 from pathlib import Path
 
-import resettable
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.model.version import Engine
 from scenes.kafka_streams.streams_scene import class_path
 from scenes.records import Writer, make_topic, read_all, write_history
 from scenes.scene import Scene
+from support import resettable
 
 
 class OnlineUpgradeStreams(Scene):

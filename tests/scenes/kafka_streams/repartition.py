@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import resettable
 from headgate.gateway.kafka.cluster import Kafka
 from scenes.kafka_streams.streams_scene import StreamsScene
 from scenes.records import write_history
+from support import resettable
 
 _HAD, _WANTED = 2, 4
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import resettable
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.model.version import Engine
 from scenes.records import Writer, make_topic, read_all, write_history
 from scenes.scene import Scene
+from support import resettable
 
 POISON = "poison"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
-import dead_letter_topics
 from scenes.records import Seen, make_topic
 from scenes.spark.historical_range import WINDOW, HistoricalRangeSpark, HistoricalRangeTopic
+from support import dead_letter_topics
 
 _EARLIER = b'{"begin":"2020-01-01T00:00:00Z","city":"earlier","n":1}'
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from postgres_server import running_postgres
+from support.postgres_server import running_postgres
 
 TO = "--to=jdbc:scene.counts"
 

@@ -7,7 +7,6 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from flat_ports import FlatPorts
 from headgate.reprocess.plan import UNDO, Plan, dump_plan
 from headgate.reprocess.steps.process.stop_start import StartPipeline, StopPipeline
 from headgate.store import open_store
@@ -16,6 +15,7 @@ from headgate.store.tables import RUNS
 from headgate.usecases.activity.list_paused import list_paused
 from headgate.usecases.reprocess import rebuild_plan
 from headgate.usecases.runs.apply_plan import new_run
+from support.flat_ports import FlatPorts
 
 STOP = StopPipeline(pipeline="q", command="stop", start="start", has_status=False)
 START = StartPipeline(pipeline="q", command="start", stop="stop", has_status=False)

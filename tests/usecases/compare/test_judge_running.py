@@ -16,7 +16,7 @@ from headgate.reprocess.ports.evidence import RunningVersion, Trace
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.compare.judge_running import judge_running
 from headgate.usecases.context import Context
-from watched_run import tell_run
+from support.watched_run import tell_run
 
 ROOT = Path(__file__).parents[2]
 CASE = ROOT / "cases" / "spark" / "agg_map_add"

@@ -10,7 +10,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.usecases.compare.known_outputs import known_outputs
 from headgate.usecases.context import Context
-from watched_run import tell_run
+from support.watched_run import tell_run
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 QUERY = "6bbffc68-d492-4077-83e8-f45d7e470237"

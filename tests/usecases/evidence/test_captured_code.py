@@ -2,10 +2,10 @@
 
 import pytest
 
-from git_clone import clone
 from headgate.model.version import Code, Engine, Version
 from headgate.parse.evidence.version_file import dump
 from headgate.usecases.evidence.captured_code import code_of
+from support.git_clone import clone
 
 pytestmark = pytest.mark.slow
 __all__ = ["clone"]

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from event_logs import COMPACTED, PLAIN, ROOT, said
 from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.gateway.spark.event_logs import event_log_of
 from headgate.model.evidence_kinds import EvidenceKind
@@ -27,7 +26,8 @@ from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_history import read_history
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
-from spark_golden import ROOT as CASES
+from support.event_logs import COMPACTED, PLAIN, ROOT, said
+from support.spark_golden import ROOT as CASES
 
 pytestmark = pytest.mark.slow
 

@@ -27,7 +27,7 @@ from headgate.usecases.evidence.watched_query import life_of
 from headgate.usecases.landscape.show_landscape import show_landscape
 from headgate.usecases.reprocess.estimate_cost import _time
 from headgate.usecases.runs.read_catch_up import Look, _with_report
-from watched_run import tell_run
+from support.watched_run import tell_run
 
 RECORDED = Path(__file__).parents[2] / "cases" / "spark" / "agg_map_add" / "before"
 BEFORE = "7292eab1-7abd-4d19-87f9-01d728701a87"

@@ -19,7 +19,7 @@ from headgate.usecases.evidence.read_evidence import read_evidence
 from headgate.usecases.evidence.read_version import read_version
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.setup.diagnose import State, diagnose
-from watched_run import tell_run
+from support.watched_run import tell_run
 
 ROOT = Path(__file__).parents[2]
 DESCRIBED = ROOT / "golden" / "streams" / "2.8.2" / "count_named.txt"

@@ -1,5 +1,5 @@
 """A real clone for tests of the gate."""
 
-from git_clone import clone
+from support.git_clone import clone
 
 __all__ = ["clone"]

@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from git_clone import Clone
 from headgate.gateway.process.git import repository_of
 from headgate.usecases.context import read_context, unset_variables
 from headgate.usecases.gate.base import find_base
 from headgate.usecases.gate.find_changes import find_changes
+from support.git_clone import Clone
 
 pytestmark = pytest.mark.slow
 LOCAL = ("-c", "protocol.file.allow=always")

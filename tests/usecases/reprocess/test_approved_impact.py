@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import StalePlanError
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.plan import UNDO, Plan, dump_plan, load_plan
@@ -18,6 +17,7 @@ from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.store import open_store
 from headgate.usecases.reprocess import rebuild_plan
 from headgate.usecases.reprocess.rebuild_plan import approved_now
+from support.flat_ports import FlatPorts
 
 TOLERATED = 100_000
 

@@ -13,7 +13,6 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
-from checkpoint_writer import Writer
 from headgate.cli.main import headgate
 from headgate.errors import EvidenceError, NotFoundError, RefusedError, RegistryError, StepError
 from headgate.gateway.checkpoint import points
@@ -31,6 +30,7 @@ from headgate.usecases.restore_points.due_points import check_due_points, make_d
 from headgate.usecases.restore_points.list_points import list_points
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.restore_points.remove_points import remove_point
+from support.checkpoint_writer import Writer
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +97,7 @@ def test_points_of_a_checkpoint_that_changes_meanwhile_are_whole(tmp_path, conte
 
     On a busy machine a copy may never be fast enough; then the next try makes the point.
     """
-    with program(TESTS / "checkpoint_writer.py", tmp_path / "ck", 0.01):
+    with program(TESTS / "support" / "checkpoint_writer.py", tmp_path / "ck", 0.01):
         points, deadline = {}, time.monotonic() + 60
         while len(points) < 30 and time.monotonic() < deadline:
             if (tmp_path / "ck/commits/5").exists() or points:

@@ -13,7 +13,7 @@ from headgate.store.tables import RUNS
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.rebuild_plan import _undo_blockers
 from headgate.usecases.runs.clean_runs import clean_runs
-from postgres_server import running_postgres
+from support.postgres_server import running_postgres
 
 pytestmark = pytest.mark.slow
 

@@ -2,12 +2,12 @@
 
 from types import SimpleNamespace
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, Partition, Topic
 from headgate.model.kafka_streams import StreamsApplication, StreamsSource
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.usecases.schedules import watch_inputs
+from support.flat_ports import FlatPorts
 
 APP = Pipeline(name="p", engine=Engine.KAFKA_STREAMS, group="app")
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint_writer import Writer
 from headgate.errors import ConfigError, SetupError, StepError, UnreachableError
 from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.setup.diagnose import State, diagnose
+from support.checkpoint_writer import Writer
 
 pytestmark = pytest.mark.slow
 

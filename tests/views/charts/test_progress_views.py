@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from console_seed import orders_v1
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.views.charts.newest_batch import newest_batch
 from headgate.views.charts.query_progress import progress_figure
@@ -18,6 +17,7 @@ from headgate.views.charts.query_progress_series import (
     lag_by_topic,
     restarts,
 )
+from support.console_seed import orders_v1
 
 BEGUN = datetime(2026, 11, 21, 6, tzinfo=UTC)
 

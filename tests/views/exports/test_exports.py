@@ -11,7 +11,6 @@ import pydot
 import pytest
 from PIL import Image
 
-from console_seed import orders_v1
 from headgate.landscape.landscape import Landscape
 from headgate.views.exports.dot import dot
 from headgate.views.exports.exports import graphml
@@ -25,6 +24,7 @@ from headgate.views.scene.landscape import Level, sketch_landscape
 from headgate.views.scene.scene import Look, Scene
 from headgate.views.scene.topology import sketch_topology
 from landscape.shop import shop
+from support.console_seed import orders_v1
 from views import hostile
 
 pytestmark = pytest.mark.slow

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 from openlineage.client.event_v2 import InputDataset, Job, JobEvent, OutputDataset, Run, RunEvent
 
-from console_seed import orders_v1
 from headgate.errors import SetupError
 from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Sink
 from headgate.views.exports.openlineage import Sighting, lineage
+from support.console_seed import orders_v1
 from views import hostile
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from console_seed import alerts, node, orders_v1, orders_v2
 from headgate.model.topology import Edge, NodeKind, Topology
 from headgate.model.version import Engine, Version
 from headgate.rules.core.report import (
@@ -29,6 +28,7 @@ from headgate.views.scene.scene import (
     worst,
 )
 from headgate.views.scene.topology import sketch_topology
+from support.console_seed import alerts, node, orders_v1, orders_v2
 
 
 def test_topics_and_repartitions_are_joints_outside_the_boxes():

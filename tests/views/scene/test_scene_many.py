@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-import many_nodes
 from headgate.landscape.build import build
 from headgate.landscape.landscape import Landscape
 from headgate.model.registered_pipelines import Pipeline, Registry
@@ -21,6 +20,7 @@ from headgate.views.scene.landscape import Level, closes_itself, sketch_landscap
 from headgate.views.scene.landscape_groups import grouped
 from headgate.views.scene.scene import Lens, Look, first_to_see
 from headgate.views.scene.topology import sketch_topology
+from support import many_nodes
 
 
 def large(nodes: int = 1000):

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from console_seed import node, orders_v1, orders_v2
 from headgate.model.topology import Edge, NodeKind, Topology
 from headgate.model.version import Engine, Evidence, Source, Version
 from headgate.parse.evidence.recognise import recognise
@@ -17,6 +16,7 @@ from headgate.views.scene.operator_icons import look_of
 from headgate.views.scene.scene import Look, Sketch, SketchEdge, SketchNode
 from headgate.views.words.evidence import piece_words, version_words
 from headgate.views.words.version_history import change_line
+from support.console_seed import node, orders_v1, orders_v2
 
 
 def a_filter(name, *conditions, **more):

@@ -12,7 +12,7 @@ from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.evidence.recognise import recognise
 from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
 from headgate.parse.spark.checkpoint.state_schema import read_families
-from spark_golden import FOLDERS
+from support.spark_golden import FOLDERS
 
 pytestmark = pytest.mark.slow
 

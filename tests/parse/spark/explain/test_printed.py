@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from disturbed import DISTURBED
 from headgate.errors import EvidenceError
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.evidence.recognise import recognise
+from support.disturbed import DISTURBED
 
 ROOT = Path(__file__).parents[3] / "golden" / "forms" / "4.2.0"
 # Written by hand, after the queries in `record.py`: kinds of operators from source to sink.

@@ -4,7 +4,7 @@ import pytest
 
 from headgate.parse.spark.operators.plan_forms import read_plans
 from headgate.parse.spark.query.version import Pieces, build_version
-from spark_golden import FOLDERS
+from support.spark_golden import FOLDERS
 
 TEXT = (
     next(f for f in FOLDERS if f.parent.name == "session_gap").joinpath("explain.txt").read_text()

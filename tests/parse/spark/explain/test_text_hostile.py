@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_printed import SOME
 
-from disturbed import DISTURBED
 from headgate.errors import HeadgateError
 from headgate.parse.evidence import version_file
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.evidence.recognise import recognise
 from headgate.parse.spark.explain.lines import scan
+from support.disturbed import DISTURBED
 
 pytestmark = pytest.mark.slow
 

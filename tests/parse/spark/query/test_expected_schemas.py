@@ -4,7 +4,7 @@ import pytest
 
 from headgate.parse.spark.query.stateful_operators import bare
 from headgate.usecases.evidence.read_version import read_version
-from spark_golden import FOLDERS
+from support.spark_golden import FOLDERS
 
 pytestmark = pytest.mark.slow
 

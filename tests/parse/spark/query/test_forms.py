@@ -8,7 +8,7 @@ import pytest
 from headgate.parse.spark.operators.plan_forms import read_plans, shapes
 from headgate.parse.spark.query.merge_forms import merge
 from headgate.parse.spark.query.version import Pieces, build_version
-from spark_golden import FOLDERS, NAMES, ROOT, all_shapes, node_ids, plans
+from support.spark_golden import FOLDERS, NAMES, ROOT, all_shapes, node_ids, plans
 
 pytestmark = pytest.mark.slow
 

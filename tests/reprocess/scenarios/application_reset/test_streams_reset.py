@@ -23,7 +23,7 @@ from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.scenarios.shared.internal_topics import Claim, ClusterOwners, judge
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move
 from headgate.reprocess.steps.offsets.skip_records import SkipRecords
-from paper_cluster import (
+from support.paper_cluster import (
     APP,
     FACTS,
     LOOPING,

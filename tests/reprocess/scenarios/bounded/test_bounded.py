@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.kafka_streams import StreamsApplication, StreamsSource
@@ -17,6 +16,7 @@ from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.scenarios.shared import processing_mode
 from headgate.reprocess.steps import load_step
+from support.flat_ports import FlatPorts
 
 COMMANDS = Commands(start="run", stop="halt", status="ask", suspend="hold", reenable="free")
 KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 40, 1: 10}})

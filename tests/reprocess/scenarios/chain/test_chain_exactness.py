@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.kafka_streams import (
     StreamsApplication,
@@ -27,6 +26,7 @@ from headgate.reprocess.steps.base.step import pipeline_of
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.reprocess.steps.process.stop_start import StartPipeline
+from support.flat_ports import FlatPorts
 
 COMMANDS = Commands(start="true", stop="true", status="exit 3")
 STREAMS, GROUP = Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP

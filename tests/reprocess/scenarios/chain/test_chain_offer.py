@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Sink, Source, Version
@@ -12,6 +11,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.chain_offer import with_chain_offer
 from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch
+from support.flat_ports import FlatPorts
 
 PLANNED, PLANNED_MS = "2026-04-02T12:00:00.000Z", 1_775_131_200_000
 FIRST = Pipeline(name="first", engine=Engine.SPARK)

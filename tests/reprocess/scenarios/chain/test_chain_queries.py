@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import LoggedBatch
@@ -29,6 +28,7 @@ from headgate.reprocess.scenarios.chain.moves import Candidate, Cut, Move, rewin
 from headgate.reprocess.scenarios.shared.common import catch_up_risks
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
+from support.flat_ports import FlatPorts
 
 COMMANDS = Commands(start="true", stop="true", status="exit 3")
 QUERY = Pipeline(name="q", engine=Engine.SPARK, checkpoint="/ck", commands=COMMANDS)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.dead_letters import Convention, Decision, Summary
@@ -16,6 +15,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.records.redrive_records import ledger_of
 from headgate.views.words.dead_letters import dead_letter_lines
+from support.flat_ports import FlatPorts
 
 NOW = int(time.time() * 1000)
 DAY = 86_400_000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from support.flat_ports import FlatPorts
 
 NOON = "2026-11-21T12:00:00Z"
 NOON_MS = 1_795_262_400_000

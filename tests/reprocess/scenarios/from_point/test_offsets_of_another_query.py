@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.from_point import scenario
+from support.flat_ports import FlatPorts
 
 OFFSETS = {"/q": {"orders": {0: 1}}, "/o": {"orders": {0: 4}, "clicks": {0: 2}}, "/f": {}}
 

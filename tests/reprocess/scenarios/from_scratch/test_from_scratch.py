@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import EvidenceError, NotFoundError, PlanFileError, ScenarioError
 from headgate.gateway.checkpoint.folders import read_checkpoint
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
@@ -22,6 +21,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps import all_steps, load_step
+from support.flat_ports import FlatPorts
 
 NONE = Commands()
 BOTH = Commands(stop="stop it", start="start it")

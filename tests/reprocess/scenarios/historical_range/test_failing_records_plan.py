@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
@@ -14,6 +13,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.historical_range.failing_records import read_failing_to
 from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.records.write_dead_letters import WriteDeadLetters
+from support.flat_ports import FlatPorts
 
 
 class Cluster(FlatPorts):

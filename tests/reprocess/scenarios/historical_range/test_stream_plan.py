@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.cli.shared.show_plan import plan_lines
 from headgate.errors import RefusedError, ScenarioError
 from headgate.model.cluster import Partition, Topic
@@ -26,6 +25,7 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.scenarios.shared import processing_mode
 from headgate.reprocess.steps import load_step
 from headgate.text.times import milliseconds
+from support.flat_ports import FlatPorts
 
 HOUR_US = 3_600_000_000
 DAY = datetime(2026, 4, 2, tzinfo=UTC)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError, StepError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
@@ -17,6 +16,7 @@ from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.process.set_schedule import RestoreSchedule, SetSchedule
 from headgate.text.numbers import exact
 from reprocess.scenarios.bounded.test_bounded import World as BoundedWorld
+from support.flat_ports import FlatPorts
 
 
 class World(FlatPorts):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import (
@@ -18,6 +17,7 @@ from headgate.model.version import (
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.text.times import milliseconds
+from support.flat_ports import FlatPorts
 
 DAY_US = 86_400_000_000
 DAY = datetime(2026, 4, 2, tzinfo=UTC)

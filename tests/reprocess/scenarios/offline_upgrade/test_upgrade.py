@@ -20,8 +20,8 @@ from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
 from headgate.worker.run_journal import RunJournal
-from sampled import crash_points
-from watched_run import tell_run
+from support.sampled import crash_points
+from support.watched_run import tell_run
 
 pytestmark = pytest.mark.slow
 

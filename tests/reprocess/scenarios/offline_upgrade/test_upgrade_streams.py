@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
@@ -14,6 +13,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.usecases.compare.judge_upgrade import judge_upgrade
 from headgate.usecases.context import Context
+from support.flat_ports import FlatPorts
 
 CASES = Path(__file__).parents[3] / "cases" / "kafka_streams"
 COMMANDS = Commands(stop="stop", start="start", deploy="deploy", rollback="rollback")

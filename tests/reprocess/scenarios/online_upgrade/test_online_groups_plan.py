@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError, SchemaError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.kafka_streams import StreamsApplication, StreamsSink, StreamsSource
@@ -15,6 +14,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import load_step
+from support.flat_ports import FlatPorts
 
 START = "run --to $HEADGATE_OUTPUT_TOPIC"
 COMMANDS = Commands(start=START, stop="halt", status="ask")

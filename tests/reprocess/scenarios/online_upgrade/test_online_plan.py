@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.output_columns import Payload
@@ -19,6 +18,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import load_step
+from support.flat_ports import FlatPorts
 
 COMMANDS = Commands(start="run", stop="halt", status="ask", deploy="ship", rollback="return")
 KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 40}})

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from crashing import COMMANDS, QuickProcesses
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import Group, GroupOffset, Member, Partition, Topic
 from headgate.reprocess.execution.undo import Past, build_undo
@@ -14,6 +12,8 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.process import pause
 from headgate.worker.run_journal import RunJournal
+from support.crashing import COMMANDS, QuickProcesses
+from support.flat_ports import FlatPorts
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from crashing import QUERY_ID
 from headgate.errors import RefusedError, ScenarioError, StalePlanError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
@@ -15,7 +14,8 @@ from headgate.reprocess.impact import again
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Proof
 from headgate.reprocess.scenarios.build import build_plan, drift
-from sampled import crash_points
+from support.crashing import QUERY_ID
+from support.sampled import crash_points
 
 CHECKPOINTS = Path(__file__).parents[3] / "golden" / "checkpoints"
 ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'

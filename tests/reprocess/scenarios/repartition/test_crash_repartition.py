@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from crashing import Crash, Points
 from headgate.model.kafka_streams import (
     Repartition,
     StreamsApplication,
@@ -18,6 +17,7 @@ from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine, Version
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.offsets.partition_offsets import committed
+from support.crashing import Crash, Points
 
 pytestmark = pytest.mark.kafka
 COMMANDS = Commands(status="[ -e running ] && exit 0 || exit 3", clean="rm -f state && echo >> c")

@@ -16,7 +16,7 @@ from headgate.parse.evidence.recognise import recognise
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.scenarios.repartition.downstream_topics import own_numbers, reach
-from paper_cluster import APP, PaperCluster, actions, group, step
+from support.paper_cluster import APP, PaperCluster, actions, group, step
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "streams"
 COMMANDS = Commands(stop="stop", start="start", status="status", clean="clean")

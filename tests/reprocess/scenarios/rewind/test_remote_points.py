@@ -4,7 +4,6 @@ import shutil
 
 import pytest
 
-from checkpoint_writer import Writer
 from headgate.errors import EvidenceError
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from headgate.gateway.checkpoint.points import damage
@@ -14,6 +13,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.restore_points.list_points import list_points
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.restore_points.remove_points import remove_point
+from support.checkpoint_writer import Writer
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.usecases.evidence.read_version import read_version
 from headgate.views.words.impact import impact_lines
-from sampled import crash_points
+from support.sampled import crash_points
 
 # Seven batches of Spark 4.2 from files to files; both logs were compacted at 2 and 5.
 GOLDEN = Path(__file__).parents[3] / "golden"

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.restore_points import LoggedBatch
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenarios.rewind.inputs import read_inputs
 from headgate.reprocess.scenarios.shared.recreated_topics import KnownTopics
+from support.flat_ports import FlatPorts
 
 
 @dataclass

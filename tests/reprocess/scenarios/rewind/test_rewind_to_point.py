@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint_writer import Writer
-from crashing import COMMANDS
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from headgate.model.registered_pipelines import Registry
 from headgate.model.restore_points import StoreRows
@@ -19,6 +17,8 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.text.times import from_milliseconds
 from headgate.usecases.context import Context
 from headgate.usecases.restore_points.make_point import make_point
+from support.checkpoint_writer import Writer
+from support.crashing import COMMANDS
 
 SINK = {"sink": "other"}
 # The query writes its next batch with each start.

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from console_seed import write_checkpoint
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.topology import Topology
 from headgate.model.version import Engine, Version
@@ -19,6 +18,7 @@ from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.store import open_store
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.scenario_conditions import answered, pipeline_facts
+from support.console_seed import write_checkpoint
 
 ROCKSDB = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.RocksDBStateStoreProvider"

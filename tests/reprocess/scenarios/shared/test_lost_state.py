@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.scenarios.shared.lost_state import state_risks
 from headgate.reprocess.scenarios.shared.state_losses import LOSSES, Holder, Mode, losses_of
+from support.flat_ports import FlatPorts
 
 MINUTE = 60_000
 

@@ -7,7 +7,6 @@ from datetime import datetime
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
@@ -21,6 +20,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     retention_risks,
     source_blockers,
 )
+from support.flat_ports import FlatPorts
 
 KAFKA = Source(position=0, format="kafka", topics=("t",))
 

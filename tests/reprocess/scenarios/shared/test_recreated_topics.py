@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine, Version
@@ -16,6 +15,7 @@ from headgate.reprocess.scenarios.shared.recreated_topics import (
     known_topics,
     recreated_topics,
 )
+from support.flat_ports import FlatPorts
 
 AT = 1_000_000
 PART = Partition(number=0, begin=0, end=500)

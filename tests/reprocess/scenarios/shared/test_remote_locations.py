@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from crashing import COMMANDS
 from headgate.gateway.spark import rest_api
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
@@ -19,7 +18,8 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context, open_context
-from remote_lab import START, rewind_of, scratch_of
+from support.crashing import COMMANDS
+from support.remote_lab import START, rewind_of, scratch_of
 
 pytestmark = pytest.mark.slow
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Answer
 from headgate.reprocess.scenarios.build import SCENARIOS, build_plan
 from headgate.reprocess.steps import all_steps
+from support.flat_ports import FlatPorts
 
 ROOT = Path(__file__).parents[4]
 CELLS = [(name, engine) for name in SCENARIOS for engine in Engine]

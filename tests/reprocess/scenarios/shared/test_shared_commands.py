@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.commands import Ask, HttpCall, Request, Shell, WatchControl
 from headgate.model.registered_pipelines import Commands, Pipeline
@@ -14,6 +13,7 @@ from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.plan import changed
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from support.flat_ports import FlatPorts
 
 LOCK = "stop command of:q, twin"
 

@@ -9,7 +9,7 @@ import pytest
 from headgate.model.registered_pipelines import Effects, Pipeline
 from headgate.model.version import Engine, Version
 from headgate.reprocess.scenarios.shared.common import effect_risks
-from paper_cluster import PaperCluster, scratch
+from support.paper_cluster import PaperCluster, scratch
 
 
 @dataclass

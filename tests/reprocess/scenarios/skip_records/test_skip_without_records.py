@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
@@ -15,6 +14,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.views.words.impact import impact_lines
+from support.flat_ports import FlatPorts
 
 
 @dataclass

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.checkpoints import Checkpoint, Proof
 from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult
@@ -13,6 +12,7 @@ from headgate.reprocess.steps.checkpoint.rewind import check_end
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.checkpoint.switch_checkpoint import StartAtCheckpoint
 from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion
+from support.flat_ports import FlatPorts
 
 
 class World(FlatPorts):

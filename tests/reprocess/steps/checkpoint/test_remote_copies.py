@@ -6,7 +6,7 @@ from headgate.errors import RefusedError, StepError, UnreachableError
 from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.gateway.files import remote_write
-from remote_lab import rewind_of
+from support.remote_lab import rewind_of
 
 COPY = remote_write.RemoteChanges.copy
 

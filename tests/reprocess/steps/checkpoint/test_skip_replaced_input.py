@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StalePlanError
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.checkpoint.files import CheckpointFiles
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.checkpoint.skip_replaced import SkipReplacedInput
+from support.flat_ports import FlatPorts
 
 SINCE = {"t": 1000}
 HEAD = 'v1\n{"batchTimestampMs":1}'

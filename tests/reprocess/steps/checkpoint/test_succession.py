@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.checkpoint.source_offsets import (
     Beginning,
@@ -17,6 +16,7 @@ from headgate.reprocess.checkpoint.source_offsets import (
 )
 from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take, begin, impact
 from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind
+from support.flat_ports import FlatPorts
 
 KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 7, 1: 3}})
 FILES = SourcePosition(name="1", kind=SourceKind.FILES, entry=4, files=9)

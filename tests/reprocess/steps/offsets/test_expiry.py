@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.steps.offsets.reset_offsets import expiry_risks
+from support.flat_ports import FlatPorts
 
 HOUR = 3_600_000
 NOW = 1_000 * HOUR

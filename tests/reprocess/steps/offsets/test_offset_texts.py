@@ -2,7 +2,6 @@
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.transactions import Transaction
@@ -10,6 +9,7 @@ from headgate.reprocess.steps.offsets.await_transactions import AwaitTransaction
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind, find, stale_reasons
+from support.flat_ports import FlatPorts
 
 PART = ("orders", 0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError
 from headgate.model.cluster import Group, GroupType, Member
 from headgate.model.registered_pipelines import Pipeline
@@ -12,6 +11,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.steps.offsets.skip_replaced import check_writers
+from support.flat_ports import FlatPorts
 
 
 class Paper(FlatPorts):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import StepError, next_step_of
 from headgate.model.cluster import Group, GroupOffset, Partition, Topic
 from headgate.reprocess.steps.outputs.append_records import AppendRecords
+from support.flat_ports import FlatPorts
 
 STEP = AppendRecords(topic="totals", topics={"totals": {"id": "1", "partitions": 2}})
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.folders import FolderAdapter
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_records import DeleteResults, staged_folder
+from support.flat_ports import FlatPorts
 
 
 class Applier(FlatPorts):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
 from headgate.gateway.adapters.folders import FolderAdapter
 from headgate.gateway.adapters.run_context import RunContext
@@ -11,6 +10,7 @@ from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult
 from headgate.reprocess.steps.outputs.process_into_topic import ProcessIntoTopic
+from support.flat_ports import FlatPorts
 
 COMPACT = {"cleanup.policy": "compact", "retention.ms": "1000"}
 FILLING = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RunCancelledError, StepError
 from headgate.model.cluster import Group, GroupOffset, Member, Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.steps.process.run_to_offsets import RunToOffsets
+from support.flat_ports import FlatPorts
 
 STEP = RunToOffsets(
     pipeline="p",

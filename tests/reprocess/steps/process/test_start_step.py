@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import StepError
 from headgate.model.cluster import Group
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.process.stop_start import StartPipeline
+from support.flat_ports import FlatPorts
 
 START = StartPipeline(
     pipeline="q", command="run", stop="halt", has_status=True, checkpoint="/ck", fresh=True

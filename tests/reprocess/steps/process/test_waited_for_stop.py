@@ -2,7 +2,6 @@
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StalePlanError
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.version import Engine
@@ -11,6 +10,7 @@ from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.steps.base.step import check_entry_point
 from headgate.reprocess.steps.process.pause import ConfirmDrained
 from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
+from support.flat_ports import FlatPorts
 
 QUERY = Pipeline(
     name="q",

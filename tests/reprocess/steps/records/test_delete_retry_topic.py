@@ -2,11 +2,11 @@
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.records.delete_retry_topic import DeleteRetryTopic
+from support.flat_ports import FlatPorts
 
 STEP = DeleteRetryTopic(
     topic="retry", dead_letters="dead", ledger_topic="ledger", transactional_id="id"

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import StepError
 from headgate.model.dead_letters import Decision
 from headgate.reprocess.ports.dead_letters import Progress
 from headgate.reprocess.ports.record_backup import Span
 from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.records.redrive_records import RedriveRecords
+from support.flat_ports import FlatPorts
 
 STEP = RedriveRecords(
     topic="dead",

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.topic_differences import topic_differences
@@ -12,6 +11,7 @@ from headgate.reprocess.steps.records.back_up_records import BackUpRecords, fill
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
 from headgate.reprocess.steps.topics.add_partitions import AddPartitions
 from headgate.reprocess.steps.topics.delete_topics import CreateTopics
+from support.flat_ports import FlatPorts
 
 ORDERS = TopicShape(
     name="orders", id="1", partitions=3, replication=1, configs={"retention.ms": "1000"}

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.output_comparison import ComparedColumn, OutputComparison
@@ -22,6 +21,7 @@ from headgate.reprocess.steps.upgrade.drop_application import DropApplication
 from headgate.reprocess.steps.upgrade.group_positions import Version, latest, wait_until_read
 from headgate.reprocess.steps.upgrade.start_with_output import StartWithOutput
 from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion
+from support.flat_ports import FlatPorts
 
 TOPICS = {"in": {"id": "1", "partitions": 2}}
 BOTH = {"pipeline": "p", "group": "old", "new": "p2", "new_group": "new", "topics": TOPICS}

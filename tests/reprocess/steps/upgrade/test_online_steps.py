@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import RefusedError, RunCancelledError, StepError, UnreachableError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.output_comparison import ComparedColumn, OutputComparison
@@ -25,6 +24,7 @@ from headgate.reprocess.steps.upgrade.stage_checkpoint import (
     batch_ends,
     between_batches,
 )
+from support.flat_ports import FlatPorts
 
 WHAT = {"pipeline": "p", "checkpoint": "/d/ck", "query_id": "q"}
 COPY = "/d/.ck.staged-r"

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from flat_ports import FlatPorts
 from headgate.errors import StepError
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.own_topic import CREATING
 from headgate.reprocess.steps.upgrade.shadow_topic import CreateShadowTopic, DeleteShadowTopic
+from support.flat_ports import FlatPorts
 
 SHAPE = {"partitions": 2, "replication": 1, "configs": {}}
 STEP = CreateShadowTopic(topic="known-shadow", like="known", shape=SHAPE)

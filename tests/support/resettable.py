@@ -13,7 +13,7 @@ from pathlib import Path
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
 
-SOURCE = Path(__file__).parent / "gateway/kafka_streams/Resettable.java"
+SOURCE = Path(__file__).parents[1] / "gateway/kafka_streams/Resettable.java"
 MINUTE = 60_000
 # Enough for a small application on a machine that does other things, too.
 JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")

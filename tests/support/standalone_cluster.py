@@ -1,6 +1,6 @@
 """A real standalone Spark cluster: one master and two workers on loopback, of PySpark's own jars.
 
-    from standalone_cluster import standalone_cluster  # noqa: F401  a fixture of the session
+    from support.standalone_cluster import standalone_cluster  # noqa: F401  a session's fixture
 
 Its value is a `Cluster`: `master` is the address for `[spark] master`, `config` what a small driver
 and its executors need, and `executors()` the processes that work for applications now.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.kafka_streams import (
     Repartition,
@@ -18,6 +17,7 @@ from headgate.model.version import Engine, Version
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from support.flat_ports import FlatPorts
 
 APP = "shop"
 TOPICS = ("in", "out", "loop", "shop-counts-changelog", "shop-g-repartition")

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from console_seed import node
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
+from support.console_seed import node
 
 MEMBERS = ("parse", "filter", "enrich", "count", "counts", "total", "totals")
 """What a sub-topology consists of; a repartition leads into each but the first."""

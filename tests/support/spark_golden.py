@@ -10,7 +10,7 @@ from headgate.parse.spark.operators.canonical import Shape
 from headgate.parse.spark.operators.plan_forms import read_plans, shapes
 from headgate.parse.spark.plan_json.read import read_json_plan
 
-ROOT = Path(__file__).parent / "golden" / "spark"
+ROOT = Path(__file__).parents[1] / "golden" / "spark"
 FOLDERS = sorted(p.parent for p in ROOT.rglob("explain.txt"))
 NAMES = [str(f.relative_to(ROOT)) for f in FOLDERS]
 

@@ -6,11 +6,11 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from console_seed import orders_v1
 from headgate.model.cluster import Cluster, Partition, Topic
 from headgate.model.version import Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
+from support.console_seed import orders_v1
 
 TEAMS = ("sales", "growth", "finance", "payments", "search", "risk", "logistics", "support")
 

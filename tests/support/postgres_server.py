@@ -23,7 +23,7 @@ import pytest
 from headgate.gateway.process.free_ports import LOOPBACK, free_port
 
 GIVEN = "HEADGATE_POSTGRES"
-UNPACKED = Path(__file__).parents[1] / ".cache" / "postgres"
+UNPACKED = Path(__file__).parents[2] / ".cache" / "postgres"
 _USER = "headgate"
 # It refuses to run as root, and root may be anybody.
 _NOBODY = 65534

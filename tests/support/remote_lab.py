@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from crashing import COMMANDS, CrashingApplier, Lab
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint.folders import tree_hash
@@ -18,6 +17,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.worker.run_journal import RunJournal
+from support.crashing import COMMANDS, CrashingApplier, Lab
 
 START = (
     "[ -e running ] && echo >> twice; touch running;"

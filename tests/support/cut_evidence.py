@@ -15,7 +15,7 @@ from headgate.rules.compare.compare_versions import compare
 from headgate.rules.compare.other_engines import is_gap
 from headgate.rules.core.report import Outcome
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 GOLDEN = TESTS / "golden"
 KINDS = ("explain", "describe", "json")
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent / "golden" / "event_logs"
+ROOT = Path(__file__).parents[1] / "golden" / "event_logs"
 PLAIN = ROOT / "plain" / "local-1"
 FINISHED = (
     PLAIN,

@@ -30,7 +30,7 @@ from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
 from headgate.reprocess.steps.process.stop_start import StopPipeline
 from headgate.rules.compare.compare_versions import compare
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 GOLDEN = TESTS / "golden"
 FOUND = GOLDEN / "fuzz"
 """What once raised something else, one file each, in a folder of its kind."""

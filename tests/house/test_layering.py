@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PKG = ROOT / "lib" / "headgate"
 MOST_MODULES, MOST_LINES = 30, 450
 # From the ground up. The longest path that begins like a folder's counts; equals never import
@@ -256,6 +256,10 @@ def test_a_folder_imports_what_is_below_it_and_stays_small(folder):
         assert against == [], path
         assert not text.strip() or ast.get_docstring(tree(path)), path
         assert len(text.splitlines()) <= MOST_LINES, path
+
+
+def test_nothing_lies_loose_at_the_top_of_tests():
+    assert [p.name for p in TESTS if p.parent == ROOT / "tests"] == ["conftest.py"]
 
 
 def test_no_folder_of_tests_is_large():

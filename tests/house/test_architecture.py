@@ -7,7 +7,7 @@ import pytest
 
 from headgate.cli.main import COMMANDS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PKG = ROOT / "lib" / "headgate"
 PORTS, ADAPTERS = PKG / "reprocess" / "ports", PKG / "gateway" / "adapters"
 # All ports in one; and what adapters are put together from.
