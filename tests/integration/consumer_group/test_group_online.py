@@ -25,6 +25,7 @@ STEPS = [
     "copy_offsets",
     "start_with_output",
     "compare_versions",
+    "confirm_switch",
     "await_equal_lag",
     "stop_beside",
     "stop_pipeline",
@@ -186,11 +187,16 @@ def billing(tmp_path, broker, unique):
 
 def test_both_versions_switch_at_one_offset_and_the_undo_returns_to_it(billing):
     billing.register()
-    file, plan = billing.plan()
+    file, plan = billing.plan("--confirm-switch")
     assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == STEPS
-    done = billing.team.run("apply", str(file))
-    assert done["state"] == "done"
+    run = billing.team.run("apply", str(file), "--detach")["run"]
+    billing.wait(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked")
+    # While a person decides, both versions run, and only the old one writes to the output.
+    assert (billing.shell("billing", "status"), billing.shell("billing-v2", "status")) == (0, 0)
+    assert {by for _, by in billing.written()} == {"old"}
+    billing.team.run("confirm", run)
+    assert billing.team.ended(run) == "done"
     assert (billing.shell("billing", "status"), billing.shell("billing-v2", "status")) == (3, 0)
     assert f"{billing.bills}-shadow" not in billing.topics()
     billing.wait_until_billed()
@@ -200,7 +206,7 @@ def test_both_versions_switch_at_one_offset_and_the_undo_returns_to_it(billing):
     assert set(count) >= set(billing.producer.sent[:-50]) and set(count.values()) == {1}
     switch = billing.committed("billing")
 
-    undone = billing.team.run("undo", done["run"])
+    undone = billing.team.run("undo", run)
     assert undone["state"] == "done"
     billing.check_clean()
     billing.producer.close()

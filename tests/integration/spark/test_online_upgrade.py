@@ -116,6 +116,22 @@ class Pipeline(Driven):
     def notes(self, run):
         return [n["message"] for n in self.team.run("runs", run)["progress"]]
 
+    def wait_for_question(self, run):
+        """Wait until the run asks for the switch."""
+        self._wait_for(lambda: self.team.run("runs", run)["waits_for"] is not None)
+
+    def wait_until_followed(self, run):
+        """Wait until the new version has processed batches since the question was asked."""
+        before = len(self.notes(run))
+        self._wait_for(lambda: any("has read" in n for n in self.notes(run)[before:]))
+
+    @staticmethod
+    def _wait_for(condition):
+        deadline = time.monotonic() + 240
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(1)
+
     def leftovers(self):
         return sorted(p.name for p in self.folder.glob(".checkpoint.*"))
 
@@ -180,13 +196,14 @@ def test_a_version_that_was_stored_meanwhile_is_a_conflict(pipeline, orders):
 
 
 def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
-    file, plan = pipeline.plan("second", "--ignore=by")
+    file, plan = pipeline.plan("second", "--ignore=by", "--confirm-switch")
     assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "create_shadow_topic",
         "stage_checkpoint",
         "run_beside",
         "compare_outputs",
+        "run_beside",
         "run_beside",
         "check_production",
         "stop_pipeline",
@@ -198,8 +215,14 @@ def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
         "compare_version",
         "delete_shadow_topic",
     ]
-    done = pipeline.team.run("apply", str(file))
-    assert done["state"] == "done", done
+    run = pipeline.team.run("apply", str(file), "--detach")["run"]
+    # The new version repeats batches while the run waits: more than the 60 of --max-lag.
+    pipeline.wait_for_question(run)
+    assert pipeline.shell("status") == 0 and pipeline.current == "first"
+    pipeline.wait_until_followed(run)
+    pipeline.team.run("confirm", run)
+    done = {"run": run, "state": pipeline.team.ended(run)}
+    assert done["state"] == "done", pipeline.team.run("runs", run)
     notes = pipeline.notes(done["run"])
     assert any("0 missing, 0 extra, 0 different" in n for n in notes), notes
     assert pipeline.current == "second" and not pipeline.shadow()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from headgate.errors import RefusedError, StepError
 from headgate.gateway.adapters.driver_messages import DriverRequests
 from headgate.gateway.adapters.driver_status import DriverStatusReader
@@ -96,7 +98,9 @@ class ProcessAdapter:
         """Return whether something that this run's command started still lives."""
         return bool(marked(self._mark(pipeline, word)))
 
-    def manual_step(self, word: str, request: str) -> None:
+    def manual_step(
+        self, word: str, request: str, meanwhile: Callable[[], None] | None = None
+    ) -> None:
         """Ask, and wait until somebody confirms it; see `reprocess.ports.processes`."""
         who, waited = self._context.ask(word, request), 0.0
         if who is None:
@@ -112,6 +116,8 @@ class ProcessAdapter:
                     "back, run `headgate plan` again"
                 )
             self._context.pause(_LOOK)
+            if meanwhile is not None:
+                meanwhile()
             waited, who = waited + _LOOK, self._context.ask(word, request)
         self._context.note(f"{who} confirmed: {request}")
 

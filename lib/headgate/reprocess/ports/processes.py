@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -83,11 +84,14 @@ class ProcessApplier(ProcessInspector, Protocol):
         What an earlier try of this run left of the same command is ended first.
         """
 
-    def manual_step(self, word: str, request: str) -> None:
+    def manual_step(
+        self, word: str, request: str, meanwhile: Callable[[], None] | None = None
+    ) -> None:
         """Request a manual step, and wait until somebody confirms it; RefusedError after a day.
 
         `word` is the command that the person replaces. After a crash a confirmation still holds. If
-        the run is resumed, the step is requested once more.
+        the run is resumed, the step is requested once more. `meanwhile` is called about once a
+        second while the run waits; what it raises ends the wait.
         """
 
     def has_left(self, pipeline: str, word: str) -> bool:

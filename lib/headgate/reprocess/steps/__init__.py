@@ -127,6 +127,7 @@ _STEP_CLASSES = {
     "start_with_output": "upgrade.start_with_output:StartWithOutput",
     "stop_beside": "upgrade.start_with_output:StopBeside",
     "compare_versions": "upgrade.compare_versions:CompareVersions",
+    "confirm_switch": "upgrade.confirm_switch:ConfirmSwitch",
     "await_equal_lag": "upgrade.compare_versions:AwaitEqualLag",
     "await_old_version": "upgrade.compare_versions:AwaitOldVersion",
     "drop_application": "upgrade.drop_application:DropApplication",

@@ -140,6 +140,15 @@ def test_the_new_version_is_compared_beside_the_old_one_before_either_is_stopped
     assert load_plan(dump_plan(made), source="x") == made
 
 
+def test_a_person_confirms_the_switch_after_the_comparison():
+    made = plan(World(), **{"confirm-switch": True})
+    actions = [s.action for s in made.steps]
+    assert actions[3:6] == ["compare_versions", "confirm_switch", "await_equal_lag"]
+    (asked,) = [s for s in made.steps if s.action == "confirm_switch"]
+    assert (asked.pipeline, asked.new, asked.topic) == ("p", "p2", "bills-shadow")
+    assert load_plan(dump_plan(made), source="x") == made
+
+
 def test_an_application_is_stopped_behind_the_old_one_and_keeps_its_own_offsets():
     made = plan(World(STREAMS))
     actions = [s.action for s in made.steps]

@@ -25,6 +25,7 @@ from headgate.reprocess.steps.upgrade.compare_versions import (
     AwaitOldVersion,
     CompareVersions,
 )
+from headgate.reprocess.steps.upgrade.confirm_switch import ConfirmSwitch
 from headgate.reprocess.steps.upgrade.copy_offsets import CopyOffsets, SwitchOffsets
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpOffsets
 from headgate.reprocess.steps.upgrade.shadow_topic import CreateShadowTopic, DeleteShadowTopic
@@ -159,6 +160,11 @@ def _steps(
             seconds=common.at_least(options, "compare-for", 0, _COMPARE_SECONDS),
             drains=is_streams,
             **comparison_of(options),
+        ),
+        *(
+            [ConfirmSwitch(pipeline=old.name, new=new.name, topic=pair.shadow)]
+            if options.get("confirm-switch")
+            else []
         ),
         AwaitEqualLag(**both, max_lag=common.at_least(options, "max-lag", 0, _MOST_LAG)),
         StopBeside(**{f.name: getattr(stop_new, f.name) for f in fields(stop_new)}),

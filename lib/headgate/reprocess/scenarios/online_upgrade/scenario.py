@@ -135,6 +135,15 @@ OPTIONS = (
         kind=Kind.FLAG,
     ),
     Option(
+        name="confirm-switch",
+        ask="Wait for a confirmation before the switch",
+        help=(
+            "Wait after the comparison until somebody confirms the switch with `headgate confirm "
+            "RUN` or on the Runs page (default: the run switches by itself)."
+        ),
+        kind=Kind.FLAG,
+    ),
+    Option(
         name="shadow-topic",
         ask="Topic for results before the switch",
         help=(

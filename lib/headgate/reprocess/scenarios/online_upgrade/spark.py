@@ -25,6 +25,7 @@ from headgate.reprocess.scenarios.shared.compared_results import comparison_of
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.upgrade.check_production import CheckProduction
 from headgate.reprocess.steps.upgrade.compare_outputs import CompareOutputs, consumers_of
+from headgate.reprocess.steps.upgrade.confirm_switch import CONFIRM
 from headgate.reprocess.steps.upgrade.run_beside import CATCH_UP, COMPARE, SWITCH, RunBeside
 from headgate.reprocess.steps.upgrade.shadow_topic import CreateShadowTopic, DeleteShadowTopic
 from headgate.reprocess.steps.upgrade.stage_checkpoint import StageCheckpoint, SwapStagedCheckpoint
@@ -120,6 +121,11 @@ def _steps(
             sink_topic=sink,
             topic=shadow,
             **comparison_of(options),
+        ),
+        *(
+            [_beside(request, what, shadow, CONFIRM, max_lag=max_lag)]
+            if options.get("confirm-switch")
+            else []
         ),
         _beside(request, what, shadow, CATCH_UP, max_lag=max_lag),
         CheckProduction(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from headgate.errors import RefusedError, StepError
@@ -10,15 +11,31 @@ from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.ports.processes import Status
 
 
-def ask_and_wait(applier: Applier, word: str, request: str) -> None:
+def ask_and_wait(
+    applier: Applier, word: str, request: str, meanwhile: Callable[[], None] | None = None
+) -> None:
     """Return once somebody confirmed `request`; `word` is the command that they replace.
+
+    `meanwhile` is called about once a second; its own RefusedError is raised as it is.
 
     StepError if nobody did for a day: what was done so far stays, and a resume asks again.
     """
+    found: list[RefusedError] = []
+
+    def look() -> None:
+        try:
+            if meanwhile is not None:
+                meanwhile()
+        except RefusedError as error:
+            found.append(error)
+            raise
+
     try:
-        applier.processes.manual_step(word, request[:1].upper() + request[1:])
+        applier.processes.manual_step(word, request[:1].upper() + request[1:], look)
     except RefusedError as error:
-        # A refusal would take back what is done, perhaps below a pipeline that runs by now.
+        if found:
+            raise
+        # A refusal would roll back what is done, perhaps below a pipeline that runs by now.
         raise StepError(str(error)) from None
 
 

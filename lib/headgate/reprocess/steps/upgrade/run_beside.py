@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
@@ -14,9 +15,10 @@ from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.verify_stopped import check_stopped
-from headgate.reprocess.steps.base.wait import Wait
+from headgate.reprocess.steps.base.wait import Wait, ask_and_wait
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.swap import check_query
+from headgate.reprocess.steps.upgrade.confirm_switch import CONFIRM, switch_request
 from headgate.reprocess.steps.upgrade.stage_checkpoint import (
     STAGED,
     batch_ends,
@@ -40,6 +42,7 @@ _ROUNDS = 5
 _LOOK_SECONDS = 5
 _WHAT = {
     COMPARE: "up to the batch that the running version reaches after {seconds} s",
+    CONFIRM: "until somebody confirms the switch",
     CATCH_UP: "until the number of batches left to process is at most {max_lag}",
     SWITCH: "up to the last batch of the stopped version",
 }
@@ -49,8 +52,8 @@ _WHAT = {
 class RunBeside(StepBase):
     """Process the running version's batches with the new version; write to the shadow topic.
 
-    `goal` is `compare`, `catch_up` or `switch`. Before `compare`, the running version gets
-    `seconds` to write results. `max_lag` is in batches, for `catch_up`.
+    `goal` is `compare`, `confirm`, `catch_up` or `switch`. Before `compare`, the running version
+    gets `seconds` to write results. `max_lag` is in batches, for `confirm` and `catch_up`.
     """
 
     action: ClassVar[str] = "run_beside"
@@ -92,6 +95,9 @@ class RunBeside(StepBase):
         if self.goal == CATCH_UP:
             self._catch_up(applier, was)
             return
+        if self.goal == CONFIRM:
+            self._follow_until_confirmed(applier, was)
+            return
         goal = read_record(applier, self._record)
         if goal is None or (self.goal == SWITCH and differs(applier, self.checkpoint, goal)):
             goal = self._decided(applier, was)
@@ -112,6 +118,26 @@ class RunBeside(StepBase):
             "under [spark] in headgate.toml, or plan again with a larger --max-lag"
         )
 
+    def _follow_until_confirmed(self, applier: Applier, was: PriorState) -> None:
+        """Ask for the switch, and meanwhile repeat the batches of the running version.
+
+        Spark removes old batches from the logs. A version that waits for hours without
+        processing could no longer repeat them, and a failure of it would show only at the switch.
+        """
+        seen: dict[int, LoggedBatch] = {}
+        calls = count()
+
+        def follow() -> None:
+            if next(calls) % _LOOK_SECONDS:
+                return
+            goal = self._decided(applier, was, seen)
+            if len(goal["ends"]) - 1 > self.max_lag:
+                self._run_to(applier, was, goal)
+                seen.clear()
+
+        request = switch_request(self.entry_point, self.pipeline, self.topic)
+        ask_and_wait(applier, CONFIRM, request, follow)
+
     def _run_to(self, applier: Applier, was: PriorState, goal: dict[str, Any]) -> None:
         if self._copy(applier, was).head != (goal["batch"], goal["batch"]):
             self._run(applier, was["copy"], {name: goal[name] for name in ("first", "ends")})
@@ -125,13 +151,15 @@ class RunBeside(StepBase):
             )
         return found
 
-    def _decided(self, applier: Applier, was: PriorState) -> dict[str, Any]:
+    def _decided(
+        self, applier: Applier, was: PriorState, seen: dict[int, LoggedBatch] | None = None
+    ) -> dict[str, Any]:
         """Choose the last batch, and keep where each batch up to it ends.
 
         `ends` begins with the last batch of the copy, whose number is `first`: batches of the copy
-        have the numbers of the running version's.
+        have the numbers of the running version's. `seen` has batches that were logged before.
         """
-        seen: dict[int, LoggedBatch] = {}
+        seen = {} if seen is None else seen
         output: dict[str, Any] = {}
         if self.goal == COMPARE:
             last, output["output"] = self._after_results(applier, seen)
@@ -251,7 +279,7 @@ class RunBeside(StepBase):
         Both watermarks must be equal: a window that only one of them has closed is lost at the
         switch, or written twice.
         """
-        if self.goal == CATCH_UP:
+        if self.goal in (CONFIRM, CATCH_UP):
             return
         goal = read_record(applier, self._record)
         found = self._copy(applier, was)
