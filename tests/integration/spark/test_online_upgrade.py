@@ -89,9 +89,10 @@ class Pipeline(Driven):
     def current(self):
         return (self.folder / "current").read_text().strip()
 
-    def plan(self, after, *options, code=0):
-        given = (f"--after=jobs:{after}", "--keys=id", "--compare-for=3", "--max-lag=60", *options)
-        return self.team.plan("known", *given, scenario="online-upgrade", code=code)
+    def plan(self, after, *options, lag=60, code=0):
+        given = (f"--after=jobs:{after}", "--keys=id", "--compare-for=3", f"--max-lag={lag}")
+        every = (*given, *options)
+        return self.team.plan("known", *every, scenario="online-upgrade", code=code)
 
     def written(self):
         """What is in the output topic, each record: the id, and which version wrote it."""
@@ -196,7 +197,7 @@ def test_a_version_that_was_stored_meanwhile_is_a_conflict(pipeline, orders):
 
 
 def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
-    file, plan = pipeline.plan("second", "--ignore=by", "--confirm-switch")
+    file, plan = pipeline.plan("second", "--ignore=by", "--confirm-switch", lag=8)
     assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "create_shadow_topic",
@@ -216,7 +217,7 @@ def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
         "delete_shadow_topic",
     ]
     run = pipeline.team.run("apply", str(file), "--detach")["run"]
-    # The new version repeats batches while the run waits: more than the 60 of --max-lag.
+    # While the run waits, the new version repeats batches as soon as it is more than 8 behind.
     pipeline.wait_for_question(run)
     assert pipeline.shell("status") == 0 and pipeline.current == "first"
     pipeline.wait_until_followed(run)
