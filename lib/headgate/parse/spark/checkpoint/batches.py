@@ -16,9 +16,9 @@ from headgate.text.engine_times import iso
 class SourceOffsets:
     """One source in one batch: it reads from `start` to `end`, each in the source's own JSON.
 
-    `start` is None in the first batch of the query, and where the batch before is not there any
-    more; `end` is None where the source had nothing yet. `is_known` is False for such a `start`
-    of which the log can't tell.
+    `start` is None in the query's first batch, and if the previous batch is missing from the log.
+    `end` is None if the source had no offset yet. `is_known` is False if the log doesn't show
+    `start`.
     """
 
     position: int
@@ -122,7 +122,10 @@ def _sources(
 def _start(
     number: int, position: int, name: str | None, before: OffsetLog | None
 ) -> tuple[Any, bool]:
-    """Return where a source went on: by name, or by position; nothing before the first batch."""
+    """Return where a source's batch starts, and whether the log shows it.
+
+    A source is found by name, else by position. The first batch starts at None, which is known.
+    """
     if number == 0:
         return None, True
     if before is None:

@@ -65,7 +65,10 @@ def _foreign(reader: Reader, folder: str, numbers: Sequence[int]) -> Iterator[st
 
 
 def _strangers(reader: Reader) -> Iterator[str]:
-    """Name what stands beside the logs, another checkpoint for instance; it was not read."""
+    """Yield a warning that names what isn't part of a checkpoint, for instance another checkpoint.
+
+    Headgate doesn't read these files.
+    """
     top = {p for p in reader.listing if "/" not in p.rstrip("/")} - _KNOWN
     if top:
         listed = _listed(sorted(top))
@@ -94,9 +97,9 @@ _LOGS = frozenset(("offsets", "commits", "state"))
 class LoggedSource:
     """One entry of the offset log: a position, or a name in a v2 log; offsets as JSON.
 
-    `advanced` says whether the newest logged batch took data from it, None where the batch before
-    is not there any more. `planned` are the newest logged offsets, also of a batch that is not
-    committed. `format` is `file` where its own log says so, None where nothing tells.
+    `advanced` says whether the newest logged batch took data from it, None if the previous batch is
+    missing. `planned` are the newest logged offsets, also of an uncommitted batch. `format` is
+    `file` if the source's own log shows it, else None.
     """
 
     position: int

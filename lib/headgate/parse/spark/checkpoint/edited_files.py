@@ -1,7 +1,7 @@
-"""What in a checkpoint somebody must have changed: Spark never leaves it so.
+"""Find what somebody must have edited in a checkpoint, because Spark never writes it so.
 
-What Spark does with each of them stands with the rules. Only what is there is judged: a copy that
-was made without the state's data or without a log says nothing of them.
+The rules say what Spark does with each of them. Only files that are there are checked: a copy
+without state data or without a log gives no finding.
 """
 
 from __future__ import annotations

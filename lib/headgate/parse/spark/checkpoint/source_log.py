@@ -1,8 +1,8 @@
 """Read a file of a source's own log, `sources/N/B` in a checkpoint.
 
 Kafka and rate write their first offsets there, once: `v1`, then JSON or a number. A file source
-writes the files of each batch, one JSON object a line, every tenth batch all so far into a
-`B.compact`. A `\\0` may stand before the version: Spark 2.1 wanted one.
+writes the files of each batch, one JSON object a line, and every tenth batch all files so far
+into a `B.compact`. A `\\0` may precede the version: Spark 2.1 needed one.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class SourceEntry:
 
 
 def read_source_entry(data: bytes, *, is_cut: bool = False) -> SourceEntry:
-    """Return what one file says; of one that `is_cut` (its beginning alone) the whole lines.
+    """Return what one file says; if it `is_cut` (only its beginning), what its whole lines say.
 
-    Raises ValueError where it is no such file.
+    Raises ValueError if it isn't a file of a source's log.
     """
     if is_cut:
         data = data[: data.rfind(b"\n") + 1]

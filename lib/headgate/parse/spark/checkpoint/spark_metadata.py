@@ -1,8 +1,8 @@
 """Read a file sink's own log, the folder `_spark_metadata` in its output: what each batch wrote.
 
-Every batch has a file of it, every tenth (`spark.sql.streaming.fileSink.log.compactInterval`) has
-all files so far, `N.compact`. A batch that the log has is not written again: whoever takes another
-checkpoint, or an older one, over the same output loses data without a word.
+Each batch has a file, and every tenth (`spark.sql.streaming.fileSink.log.compactInterval`) has all
+files so far, `N.compact`. The sink skips a batch that is in the log: a query that uses another or
+an older checkpoint with the same output loses data, and Spark reports nothing.
 """
 
 from __future__ import annotations

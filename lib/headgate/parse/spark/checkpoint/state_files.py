@@ -1,8 +1,8 @@
 """Read what a checkpoint's `state` folder says of operators and stores, without the state.
 
-Beside the operators' metadata and the schemas the names of one partition's files tell the
-provider: `V.delta` and `V.snapshot` are of the HDFS-backed one, `V.zip` and `SSTs` of RocksDB,
-`V.changelog` of RocksDB with changelog checkpointing; `V_<id>` is checkpoint format 2.
+It has the operators' metadata and the schemas. The names of one partition's files show the
+provider: `V.delta` and `V.snapshot` are the HDFS-backed one's, `V.zip` and `SSTs` RocksDB's,
+`V.changelog` RocksDB's with changelog checkpointing; `V_<id>` is checkpoint format 2.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _STATE_FILE = re.compile(
 class LoggedOperator:
     """What `state/N` holds: the engine's word for the operator, its stores, its properties.
 
-    `history` is what `schema_history.history` tells of the schemas that were valid before.
+    `history` is what `schema_history.history` says of the schemas that were valid before.
     """
 
     operator_id: int
@@ -51,7 +51,7 @@ class LoggedOperator:
 
 @dataclass(frozen=True, slots=True)
 class StateFolderFacts:
-    """What the names below `state/N` tell; None where no file of state was seen."""
+    """What the file names below `state/N` show; None if no file of state was seen."""
 
     partitions: int | None = None
     provider: str | None = None
@@ -102,7 +102,7 @@ def _operator(
 
 
 def _seen(names: list[str]) -> StateFolderFacts:
-    """Return what the names tell; those of one partition stand for all."""
+    """Return what the file names show; those of one partition represent all partitions."""
     folders = {n.partition("/")[0] for n in names}
     count = sum(f.isascii() and f.isdecimal() for f in folders)
     files = [m for n in names if (m := _STATE_FILE.search(n))]
@@ -219,7 +219,7 @@ class _Stores:
         )
 
     def one(self, store: str, family: Family, info: Mapping[str, Any]) -> StateStore:
-        """Return one store; a column family other than `default` stands under its own name."""
+        """Return one store; a column family other than `default` has its own name."""
         shuffle = self.pinned.get(_SHUFFLE, "")
         pinned = int(shuffle) if re.fullmatch("[0-9]{1,9}", shuffle) else None
         return StateStore(

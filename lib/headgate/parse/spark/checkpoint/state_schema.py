@@ -1,9 +1,9 @@
 """Read the state store's schema files, versions 1 to 3.
 
-All begin with Java's `writeUTF` of `v1`, `v2` or `v3`. A v1 file goes on with key and value
-schema, each a `writeUTF`. Later ones cut a long schema into chunks: a count, then so many
-`writeUTF`. A v3 file holds several column families: a count, then for each a name, two 2-byte
-schema ids and chunked key schema, value schema, key encoder and user metadata.
+All begin with Java's `writeUTF` of `v1`, `v2` or `v3`. In a v1 file key and value schema follow,
+each a `writeUTF`. Later versions cut a long schema into chunks: a count, then so many `writeUTF`.
+A v3 file holds several column families: a count, then for each a name, two 2-byte schema ids and
+chunked key schema, value schema, key encoder and user metadata.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Tell from the names of a state store's files whether a version of it can be loaded.
+"""Find out from the names of a state store's files whether a version of it can be loaded.
 
 Version V is the state after batch V-1; 0 is empty. It is loaded from the newest snapshot that is
-not newer (`S.snapshot`, of RocksDB `S.zip`), and every change from there on (`.delta`, of RocksDB
-`.changelog`). With checkpoint format 2 a file is `V_<id>`: which id is the right one is what the
-commit of batch V-1 says; a file of another id is what a failed try left. Source: Spark 4.2.0's
+not newer (`S.snapshot`, of RocksDB `S.zip`), and every change after that (`.delta`, of RocksDB
+`.changelog`). With checkpoint format 2 a file is `V_<id>`: the commit of batch V-1 says which id
+is right; a file with another id is what a failed attempt left. Source: Spark 4.2.0's
 `HDFSBackedStateStoreProvider.loadMap`, `RocksDB.loadWithoutCheckpointId` and its sibling with ids.
 """
 
@@ -47,8 +47,8 @@ def version_of(name: str) -> int | None:
 def needed(names: Iterable[str], version: int, ids: Ids | None = None) -> Needed:
     """Return what the version is loaded from, out of the names of one store's files.
 
-    `ids` are the ids of each version in checkpoint format 2, of this partition's stores; a version
-    that is not in it, because its commit is gone, is taken by its number alone.
+    `ids` are the ids of each version in checkpoint format 2, of this partition's stores. If a
+    version isn't in it, because its commit is gone, only its number is compared.
     """
     snapshots, changes = _by_version(names, ids)
     after: list[str] = []
