@@ -91,7 +91,7 @@ class QueryStarted(Event, rename={"run_id": "runId", "at": "timestamp"}):
 
 
 class QueryProgress(Event):
-    """One report; it is decoded further only where it is asked for."""
+    """One progress report; `progress` is decoded only when needed."""
 
     progress: msgspec.Raw
 
@@ -147,9 +147,9 @@ Kind = TypeVar("Kind", bound=Event)
 
 
 def decode(line: bytes | msgspec.Raw, kind: type[Kind]) -> Kind:
-    """Return the event; ValueError where the line is no JSON or of another shape.
+    """Return the event; ValueError if the line isn't JSON or has another shape.
 
-    Bytes that are no UTF-8 are replaced, as Python's `replace` does.
+    Bytes that aren't UTF-8 are replaced, as Python's `replace` does.
     """
     try:
         found: Kind = _DECODERS[kind].decode(line)

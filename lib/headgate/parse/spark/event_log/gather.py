@@ -54,7 +54,7 @@ class Application:
 
 @dataclass(slots=True)
 class _Execution:
-    """A batch that is being executed, and its newest plan; `run` is None until a job tells it."""
+    """A batch that is being executed, and its newest plan; `run` is None until a job names it."""
 
     run: RunLog | None
     batch: int
@@ -145,7 +145,7 @@ class Gatherer:
         self._applications[-1] = newest
 
     def _other(self, newest: Application) -> Application:
-        """Begin another application; its executions are numbered anew."""
+        """Begin another application; its executions count from 0 again."""
         for number in list(self._open):
             self._close(number)
         self._applications.append(Application(spark_version=newest.spark_version))

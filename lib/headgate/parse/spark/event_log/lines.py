@@ -1,4 +1,4 @@
-"""Cut an event log into lines, and tell an event's kind from the first bytes of its line."""
+"""Cut an event log into lines, and find an event's kind in the first bytes of its line."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def _whole(held: list[bytes], size: int, longest: int) -> bytes:
 
 
 def kind_of(line: bytes) -> bytes | None:
-    """Return an event's kind, None where the line is no event; nothing is decoded for it.
+    """Return an event's kind, None if the line isn't an event; nothing is decoded for it.
 
-    Spark writes `Event` first; a log that another program wrote again may have it further on.
+    Spark writes `Event` first; a log that another program rewrote may have it later in the line.
     """
     if line.startswith(_BEGIN):
         end = line.find(b'"', _WORD, _WORD + _LONGEST_WORD)

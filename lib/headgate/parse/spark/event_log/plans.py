@@ -36,11 +36,11 @@ class LoggedPlan:
 
 
 class PlanLog:
-    """Plans of one run, told apart by what a batch does not change.
+    """The plans of one run, distinguished by what a batch does not change.
 
     A batch changes numbers (attributes, versions of the state, watermarks, times), the files it
     reads and random names: without those a plan is kept once. `left_out` counts batches whose plan
-    was too large or one too many.
+    was too large or exceeded the number of plans that are kept.
     """
 
     __slots__ = ("_exact", "_found", "left_out")
@@ -51,7 +51,7 @@ class PlanLog:
         self.left_out = 0
 
     def add(self, batch: int, plan: bytes) -> None:
-        """Note the plan of a batch: JSON text as it stands in the event."""
+        """Note the plan of a batch: its JSON text exactly as in the event."""
         if len(plan) > LARGEST:
             self.left_out += 1
             return

@@ -53,7 +53,7 @@ class RestAddress:
 
 
 def batch_query(description: str) -> str | None:
-    """Return the id of the query whose batch an execution is, None where it is no batch."""
+    """Return the id of the query whose batch an execution is, None if it isn't a batch."""
     match = _BATCH.search(description)
     return match["query"] if match else None
 

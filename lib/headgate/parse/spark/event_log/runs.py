@@ -24,11 +24,11 @@ _LONGEST_MESSAGE = 2000
 class QueryRun:
     """One run of a query; a restart is another run of the same query id.
 
-    Times are ISO 8601 in UTC, None where the log doesn't say: `started_at` is when the run began,
-    `seen_at` the last sign of it. `ended` says that its end was logged, `exception` (its first
-    lines) and `error_class` (Spark's condition, else the exception's class) why, where it failed.
+    Times are ISO 8601 in UTC, None if the log doesn't say: `started_at` is when the run began,
+    `seen_at` the last sign of it. `ended` says that its end was logged. If it failed, `exception`
+    (its first lines) and `error_class` (Spark's condition, else the exception's class) say why.
     `settings` are those of its session that differ from the application's, masked. `newest` is its
-    newest progress report, `reports` are all that were asked for, oldest first.
+    newest progress report, `reports` are all requested ones, oldest first.
     """
 
     query_id: str

@@ -34,7 +34,7 @@ _EMPTY = "<empty>"
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """One run together with the application that it was part of, and the log it stands in."""
+    """One run with the application that it was part of, and the path of its log."""
 
     run: QueryRun
     application: Application

@@ -127,7 +127,7 @@ def _grouped_rows(node: Node) -> str:
 
 
 def _object(node: Node) -> str:
-    """A typed function is no expression: neither it nor its class stand in the JSON."""
+    """Return the result of a typed function; the JSON has neither the function nor its class."""
     made = expression(node["outputObjAttr"])
     return f", {made}: object"
 

@@ -78,7 +78,7 @@ def _names_of_sources(nodes: Sequence[Node]) -> Iterator[tuple[str, int]]:
 def _flat(found: Sequence[Any]) -> Iterator[tuple[Node, int]]:
     """Yield the nodes in pre-order with the number of their children; inner plans come first.
 
-    A subquery's plan stands within an expression, an adaptive plan's within its only node.
+    A subquery's plan is inside an expression, an adaptive plan's inside its only node.
     """
     stack = list(reversed(found))
     while stack:

@@ -26,7 +26,7 @@ _INTERFACES = {211: "pandas", 212: "pandas", 213: "python_row", 214: "python_row
 
 
 def interface(found: Any) -> str:
-    """Return how a state function gets its rows, as a plan's text says it; empty if not told."""
+    """Return how a state function gets its rows, as a plan's text says it; "" if unknown."""
     first = found[0] if isinstance(found, list) and found else {}
     kind = first.get("evalType") if isinstance(first, dict) else None
     return _INTERFACES.get(kind, "") if isinstance(kind, int) else ""

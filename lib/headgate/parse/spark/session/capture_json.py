@@ -109,7 +109,10 @@ def _options(found: Any) -> dict[str, str]:
 
 
 def _partition_by(sink: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Columns are a list, or Scala's `Some(List(a, b))`; null is none, no key tells nothing."""
+    """Return the partition columns: a list, or from Scala's `Some(List(a, b))`.
+
+    Null means no columns. Without the key they are unknown: None.
+    """
     found = sink.get("partition_by")
     if found is None:
         return () if "partition_by" in sink and sink.get("format") is not None else None

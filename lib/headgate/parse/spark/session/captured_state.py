@@ -14,7 +14,7 @@ from headgate.text.json_text import optional_text
 def captured_operators(found: Any) -> tuple[LoggedOperator, ...] | None:
     """Return the operators under `state`, as a checkpoint would have them; None without it.
 
-    The engine planned them itself, so their schemas are proven. ValueError where the shape is
+    The engine planned them itself, so their schemas are verified. ValueError if the structure is
     another one.
     """
     if found is None:

@@ -14,10 +14,10 @@ _LONGEST_LINE = 64 << 20
 class WatchLine(msgspec.Struct, rename={"run": "runId", "error_class": "errorClass"}):
     """One record; what an event does not have is at its default.
 
-    `at` is when it was told, ISO 8601 in UTC. `dropped` records of the run before this one were
-    lost. `batch` and `text` are of a plan, `progress` is Spark's own report. `reason` is why a
-    watch ended before its query told an end, `over` that the query ended with it. `answer` is what
-    a driver says to the request of that `nonce`.
+    `at` is when the driver reported it, ISO 8601 in UTC. `dropped` records of the run before this
+    one were lost. `batch` and `text` are of a plan, `progress` is Spark's own report. `reason` is
+    why a watch ended before its query reported an end, `over` that the query ended with it.
+    `answer` is what a driver says to the request of that `nonce`.
     """
 
     event: str

@@ -20,13 +20,13 @@ from headgate.text.secrets import mask, mask_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """How a run was when it was last told of; times are ISO 8601 in UTC.
+    """The state of a run in its newest record; times are ISO 8601 in UTC.
 
     `told_at` is the newest record's, `busy_at` the newest that was more than a sign of life.
     `ended` is the query's own end, `closed` the reason why the watch of it ended without one, and
-    `over` says that the query does not run any more then.
+    `over` says that the query has stopped by then.
     `answers` are what the driver said to requests, by nonce. `driver` is the process: host, pid,
-    begun, boot, space (see `driver.session.this_process`).
+    `begun`, boot, space (see `driver.session.this_process`).
     """
 
     query_id: str
@@ -51,7 +51,7 @@ class Life:
 class Watched:
     """What a folder or a topic of a watch holds; `lives` and `told` are by run id.
 
-    `log` reads like an event log of the same runs. `told` is what the session knew of a query:
+    `log` has the form of an event log of the same runs. `told` is what the session knew of a query:
     `capture` as in capture.json, `logical` as the plan's JSON.
     """
 
@@ -60,7 +60,7 @@ class Watched:
     told: Mapping[str, Mapping[str, Any]]
 
     def of_run(self, run_id: str, log: EventLog) -> Watched:
-        """Return what belongs to one run, with a log that holds it alone."""
+        """Return what belongs to one run, with a log of only that run."""
         lives = {k: v for k, v in self.lives.items() if k == run_id}
         told = {k: v for k, v in self.told.items() if k == run_id}
         return Watched(log=log, lives=lives, told=told)
@@ -243,7 +243,10 @@ def read_watch(
 def told_of(
     found: Iterable[Watched], meant: Collection[str], run_id: str | None
 ) -> Mapping[str, Any]:
-    """Return what the session told of a query's run; of its newest run that told it, else {}."""
+    """Return what the session reported of a query's run, else of the newest run with a report.
+
+    {} if no run has one.
+    """
     lives = [
         (life, watched.told[life.run_id])
         for watched in found
