@@ -52,7 +52,7 @@ def buffer_fields(functions: list[str], names: list[str], attributes: Attributes
 
 
 def _sketch(names: list[str]) -> list[Field] | None:
-    """Return the words of an `approx_count_distinct`, as many as its precision asks for."""
+    """Return the words of an `approx_count_distinct`, as many as its precision needs."""
     words_ = [n for n in names if n.startswith("MS[")]
     return [Field(n, "long", True) for n in words_] or None
 

@@ -33,8 +33,9 @@ _FIXED: Mapping[str, Mapping[str, str]] = {
 def leaf_types(query: Query) -> dict[int, TypedColumn]:
     """Return the types of the columns of sources, by attribute number.
 
-    A streaming file source makes every column nullable unless it is told otherwise
-    (`spark.sql.streaming.fileSource.schema.forceNullable`); a static one's are unknown here.
+    A streaming file source makes every column nullable unless
+    `spark.sql.streaming.fileSource.schema.forceNullable` is false; a static source's nullability is
+    unknown here.
     """
     out: dict[int, TypedColumn] = {}
     for relation in query.relations:
@@ -66,9 +67,8 @@ Stores = Mapping[str, tuple[Schema, Schema]]
 def expected_state(plans: Sequence[Plan], shapes: Sequence[Shape]) -> Mapping[int, Stores]:
     """Return {operator id: {store: (key, value)}} as the best physical plan implies it.
 
-    `shapes` are those of `plans`, in the same order. Types come from the JSON of the same
-    session, else from what the leaves themselves tell; a schema with a column of no known type
-    keeps it as None.
+    `shapes` are those of `plans`, in the same order. Types come from the JSON of the same session,
+    else from the leaves; a column of unknown type has the type None.
     """
     return _derived(planned_state, plans, shapes)
 
@@ -132,7 +132,7 @@ def _chosen(
 
 
 def column_types(shape: Shape, pairs: Sequence[tuple[Plan, Shape]]) -> dict[int, TypedColumn]:
-    """Return the types of a form's attributes, by number, as it and others of its session tell."""
+    """Return the types of a form's attributes, by number, from it and others of its session."""
     types = leaf_types(shape.resolved.query)
     for plan, other in pairs:
         if plan.types and same_session(shape.resolved.query, other.resolved.query):

@@ -96,7 +96,8 @@ def _is_of_result(limit: Anchor, shape: Shape, mode: str | None) -> bool:
 def _is_whole(limit: Anchor) -> bool:
     """Whether a limit must be of a whole result, although its plan says Append.
 
-    A plan before the start always does; Spark sorts the result of a stream in complete mode alone.
+    A plan from before the start always says so; Spark sorts a stream's result only in complete
+    mode.
     """
     return any(inlet.orders for inlet in limit.inlets)
 

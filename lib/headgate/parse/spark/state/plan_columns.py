@@ -1,7 +1,7 @@
-"""The columns that flow through a physical plan, with the two nullabilities that Spark tells apart.
+"""The columns that flow through a physical plan, with the two nullabilities that Spark tracks.
 
 An attribute that a projection passes on keeps the nullability that analysis gave it; a filter
-that proves `isnotnull` narrows it for its own output only. State keys use the first, stored rows
+that implies `isnotnull` narrows it for its own output only. State keys use the first, stored rows
 of a join the second. Source: `FilterExec.output`, `ProjectExec.output`; measured on 4.2.0.
 """
 
@@ -27,9 +27,9 @@ Types = Mapping[int, TypedColumn]
 
 @dataclass(frozen=True, slots=True)
 class Flowing:
-    """One column at one place: `nullable` as analysed, `narrowed` after filters above the source.
+    """One column at one operator: `nullable` as analysed, `narrowed` by filters above the source.
 
-    Both are None where nothing tells. `type` is Spark's JSON type.
+    Both are None if unknown. `type` is Spark's JSON type.
     """
 
     id: int | None
@@ -52,9 +52,9 @@ def flow(plan: Plan, types: Types) -> dict[int, Columns]:
 
 
 def _over_source(plan: Plan, node: PlanNode) -> bool:
-    """Whether a V1 source lies directly below: its batches come under a projection of their own.
+    """Whether a V1 source is directly below: its batches come under a projection of their own.
 
-    The optimiser pushes a filter below that projection, which hides what the filter proves.
+    The optimiser pushes a filter below that projection, which hides what the filter implies.
     """
     below = plan.nodes[node.children[0]] if node.children else None
     if below is None or below.children:
@@ -175,7 +175,7 @@ def _filtered(node: PlanNode, below: Columns) -> Columns:
 
 
 def _proves(term: Term) -> list[int]:
-    """Return the attribute that an `isnotnull(attribute)` proves."""
+    """Return the attribute of an `isnotnull(attribute)`, which is never null after it."""
     if term.kind == "call" and term.name.lower() == "isnotnull" and term.args:
         inner = term.args[0]
         return [inner.id] if inner.kind == "attribute" and inner.id is not None else []

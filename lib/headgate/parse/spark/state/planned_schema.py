@@ -1,4 +1,4 @@
-"""The state schemas that a query will ask for, derived from its plans before it starts.
+"""The state schemas that a query will need, derived from its plans before it starts.
 
 The physical plan (best: `formatted`) says which columns are stored after pruning, the analysed
 plan's JSON says their types and nullability. Without JSON the number of columns is certain and
@@ -33,8 +33,8 @@ Stores = dict[str, tuple[Schema, Schema]]
 def planned_state(plan: Plan, types: Types) -> dict[int, Stores]:
     """Return {operator id: {store: (key schema, value schema)}} of a physical plan.
 
-    Fields whose type or nullability nothing tells have None there. Operators whose state only
-    their code knows are left out.
+    A field's unknown type or nullability is None. Operators whose state only their code knows are
+    left out.
     """
     if not any(n.name in _DERIVE for n in plan.nodes):
         return {}
@@ -54,8 +54,8 @@ def planned_state(plan: Plan, types: Types) -> dict[int, Stores]:
 def _with_all_keys(node: PlanNode, place: _Place) -> PlanNode | None:
     """Return a state operator with the keys that Spark cut from its arguments.
 
-    The details of the aggregation below list all of them. None where columns stay unknown: from a
-    part of a list no schema can be told.
+    The details of the aggregation below list all of them. None if columns stay unknown: part of a
+    list doesn't give a schema.
     """
     aggregation = _aggregation(node, place) if node.name in _AGGREGATES else None
     told = aggregation.fields.get("Keys") if aggregation else None
@@ -86,7 +86,7 @@ def planned_arguments(plan: Plan, types: Types) -> dict[int, tuple[str | None, .
 
 
 class _Place:
-    """Where an operator stands: the plan it is in and the types that are known there."""
+    """What surrounds an operator: its plan and the types that are known there."""
 
     def __init__(self, plan: Plan, types: Types) -> None:
         self.plan, self.types, self.columns = plan, types, flow(plan, types)
