@@ -19,7 +19,7 @@ def whole(text: str) -> int | None:
 
 
 def split(text: str) -> list[str]:
-    """Return the parts of `text` between commas that stand in no bracket."""
+    """Return the parts of `text` between commas that are outside all brackets."""
     if "(" not in text and "[" not in text and "{" not in text:
         items = [item.strip() for item in text.split(",")]
         return items if len(items) > 1 or items[0] else []
@@ -56,7 +56,7 @@ def named_arguments(text: str) -> dict[str, str]:
 
 
 def first_bracket(text: str) -> tuple[str, str, str]:
-    """Return what stands before the first `[...]`, inside it and after it."""
+    """Return the text before the first `[...]`, inside it and after it."""
     begin = text.find("[")
     if begin < 0:
         return text, "", ""

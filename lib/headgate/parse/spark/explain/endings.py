@@ -1,4 +1,4 @@
-"""Say whether a printed plan breaks off in its last operator, where brackets alone don't tell."""
+"""Say whether a printed plan breaks off in its last operator, if its brackets don't show it."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def cut_details(
 
 
 def _last_fields(block: Block) -> tuple[str, ...]:
-    """Return the fields that may stand last in an operator's details: any if it isn't known."""
+    """Return the fields that may be last in an operator's details: any if it isn't known."""
     if known := _LAST_FIELD.get(block.name):
         return (known,)
     if _WITH_ARGUMENTS.match(block.name):
@@ -190,7 +190,7 @@ def _last_fields(block: Block) -> tuple[str, ...]:
 
 
 def _cut_value(name: str, key: str, value: str) -> bool:
-    """Say whether the last field ends before what stands in it whatever the query is."""
+    """Say whether the last field ends before the text that it has in every query."""
     if "..." in value:
         return False
     if key in _LISTS and not value.endswith("]"):

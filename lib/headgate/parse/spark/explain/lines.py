@@ -12,7 +12,7 @@ _STEP = 60
 class Line(NamedTuple):
     """One line: `text` is all of it, or begins with the rail `+- ` or `:- ` at `column`.
 
-    `start` and `end` are its place in the text, without blanks at its end.
+    `start` and `end` are its offsets in the whole text, without blanks at its end.
     """
 
     number: int
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
     @property
     def is_row(self) -> bool:
-        """Whether a rail stands before it."""
+        """Whether it begins with a rail."""
         return self.column >= 0
 
     @property
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 def scan(text: str, first: int = 1) -> list[Line]:
     """Return the lines of `text`; `first` is the number of the first one.
 
-    Rails of deep plans are longer than all else: they are looked at in place, not copied.
+    Rails of deep plans are longer than all else: they are matched in place, not copied.
     """
     out: list[Line] = []
     number, at, size, known = first, 0, len(text), ""
@@ -61,7 +61,7 @@ def _trimmed(text: str, at: int, stop: int) -> int:
 
 
 def _is_rail(text: str, at: int, rail: int, known: str) -> bool:
-    """Whether `+- ` stands at `rail` with nothing but rails before it; `known` is such a start."""
+    """Whether `+- ` is at `rail` with only rails before it; `known` is such a line's beginning."""
     if not text.startswith("- ", rail + 1):
         return False
     if rail >= at + len(known) and text.startswith(known, at):

@@ -54,7 +54,7 @@ def _plain_blanks(text: str) -> str:
 
 
 def _opened(text: str) -> str:
-    """Return the plans that stand in `text` as JSON or a table writes them, on one line each."""
+    """Return the plans in `text` that JSON or a table has escaped to one line, as several lines."""
     for _ in range(_MOST_LAYERS):
         # One character is found many times faster than two.
         if "\\" not in text or "\\n" not in text or not _PLAN.search(text):
@@ -64,7 +64,7 @@ def _opened(text: str) -> str:
 
 
 def _strings(text: str) -> list[str]:
-    """Return each quoted string that holds a plan; none where plans stand in no quotes."""
+    """Return each quoted string that holds a plan; none if a plan is outside quotes."""
     out: dict[str, None] = {}
     after = 0
     for found in _PLAN.finditer(text):
@@ -83,7 +83,7 @@ def _strings(text: str) -> list[str]:
 
 
 def _unquoted(text: str) -> str:
-    """Return what stands within the quotes of a Python string's `repr`."""
+    """Return the text within the quotes of a Python string's `repr`."""
     bare = text.strip()
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"`":
         return bare[1:-1]

@@ -60,7 +60,7 @@ def is_odd(name: str) -> bool:
 
 
 def is_unusual(name: str) -> bool:
-    """Whether a source's column has a name that isn't one word: `sum(v)` is no call there."""
+    """Whether a source's column has a name that isn't one word: `sum(v)` isn't a call there."""
     return is_odd(name) or "(" in name or "[" in name or "{" in name
 
 
@@ -70,7 +70,7 @@ def is_balanced(name: str) -> bool:
 
 
 def _outside(name: str) -> tuple[str, bool]:
-    """Return what stands in no bracket, and whether all brackets close again."""
+    """Return the text outside all brackets, and whether all brackets close again."""
     outside, stack = [], []
     for mark in name:
         if mark in "([{":
@@ -109,7 +109,7 @@ def is_encoded(text: str) -> bool:
 
 
 def decode(text: str) -> str:
-    """Return a text as users know it: a name by itself, or in backticks where others stand by."""
+    """Return a text as users know it: a name without quotes, or in backticks within other text."""
     if not is_encoded(text):
         return text
     if match := _ENCODED.fullmatch(text):

@@ -1,7 +1,7 @@
-"""Find the odd column names in explain text, and put a word in the place of each.
+"""Find the odd column names in explain text, and replace each by a word.
 
 What Spark prints of an attribute ends in its number: in a list of columns, `[k#1, f,g#2L]`, a comma
-ends a name only after a number, and after ` AS ` a name reaches to the next one.
+ends a name only after a number, and after ` AS ` a name extends to the next one.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ _LIST = re.compile(
     r"|^Input(?: \[\d+\])?: )\[",
     re.M,
 )
-"""What stands before a list of plain columns: those of a source, and what `formatted` says that an
-operator gets. What it gives may hold expressions."""
+"""What precedes a list of plain columns: those of a source, and what `formatted` says that an
+operator gets. What it gives may hold expressions.
+"""
 _NUMBER = r"#(?P<id>\d{1,18})L?(?:-T\d+ms)?"
 _ITEM = re.compile(rf" ?(?P<name>[^\n]+?){_NUMBER}(?P<end>[,\]])")
 _NO_ITEM = re.compile(r"\]| ?\.\.\. \d+ more fields\]")
@@ -39,7 +40,7 @@ _FIELD = re.compile(r"StructField\((?P<name>[^\n]+?),(?=[A-Z]\w*Type\b)")
 
 
 def encode_names(text: str) -> str:
-    """Return explain text with a word in the place of each odd name that it tells itself."""
+    """Return explain text with a word for each odd name that the text itself shows."""
     listed = frozenset(_listed(text))
     found = OddNames(listed)
     text = put_in(found, text) if found else text
@@ -81,7 +82,7 @@ def _listed(text: str) -> Iterator[tuple[str, int]]:
 
 
 def put_in(names: OddNames, text: str) -> str:
-    """Return a text with a word in the place of each of these names."""
+    """Return a text with each of these names replaced by a word."""
     if names.columns and "#" in text:
         text = _columns(names.columns).sub(lambda m: word(m.group()), text)
     if names.fields and any(f in text for f in names.fields):
@@ -103,12 +104,12 @@ def _columns(columns: Iterable[tuple[str, int]]) -> re.Pattern[str]:
 
 
 def with_names(plans: Sequence[Plan], known: OddNames) -> tuple[Plan, ...]:
-    """Return printed plans with the names in place that a plan's JSON tells exactly."""
+    """Return printed plans with a word for each name that a plan's JSON says exactly."""
     return tuple(_named(p, known) if known and not p.names else p for p in plans)
 
 
 def names_in(plans: Iterable[Plan]) -> OddNames:
-    """Return the odd names that the JSON among the plans tells."""
+    """Return the odd names that the JSON among the plans has."""
     out = OddNames()
     for plan in plans:
         out = out.joined(plan.names) if plan.names else out
@@ -120,7 +121,7 @@ def _named(plan: Plan, known: OddNames) -> Plan:
 
 
 def put_in_nodes(names: OddNames, nodes: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
-    """Return the nodes with a word in the place of each of these names."""
+    """Return the nodes with each of these names replaced by a word."""
     return tuple(_in_node(n, names) for n in nodes) if names else tuple(nodes)
 
 

@@ -48,13 +48,13 @@ class PlanNode:
 class Plan:
     """A whole tree, flat, so that 5,000 operators need no recursion; node 0 is the root.
 
-    `form` is `parsed`, `analyzed`, `optimized`, `physical`, `formatted`, `json` or, for the JSON
-    of a physical plan, `executed`. `types` says what attribute numbers are, where the form does
-    (the JSON of a logical plan alone does). `is_whole` is False where the evidence was cut or is a
+    `form` is `parsed`, `analyzed`, `optimized`, `physical`, `formatted`, `json` or, for the JSON of
+    a physical plan, `executed`. `types` are those of the attributes, by number, if the form has
+    them (only the JSON of a logical plan does). `is_whole` is False if the evidence was cut or is a
     part by its kind, as `codegen` is. `line` is where it begins, `printed` the number of the
     `explain` in its text that printed it. `result` is the line above an analysed tree that lists
-    the columns of the result: `k: string, n: bigint`. `names` are those that text alone
-    can't tell for sure, as the form says them exactly (JSON alone does).
+    the columns of the result: `k: string, n: bigint`. `names` are those that a plan's text leaves
+    uncertain, exactly as the form has them (only JSON does).
     """
 
     form: str

@@ -40,7 +40,7 @@ class Rows:
 
 
 def refusal(section: Section) -> str | None:
-    """Return the exception that Spark printed in the place of a plan, None where it printed one."""
+    """Return the exception that Spark printed instead of a plan, None if it printed a plan."""
     first = next((line.text.strip() for line in section.lines if line.text.strip()), "")
     return first.partition(";")[0][:_LONGEST_REFUSAL] if _EXCEPTION.match(first) else None
 
@@ -61,7 +61,7 @@ def read_rows(section: Section) -> Rows:
 
 
 def _begin(section: Section) -> int | None:
-    """Return where the tree begins; the columns of the result stand above an analysed one."""
+    """Return where the tree begins; above an analysed one are the columns of the result."""
     lines = section.lines
     begin = next((n for n, line in enumerate(lines) if line.text.strip()), None)
     if begin is None or section.form != "analyzed":
@@ -73,7 +73,7 @@ def _begin(section: Section) -> int | None:
 
 
 def result_of(section: Section) -> str:
-    """Return the columns of the result that stand above an analysed tree, "" for other forms."""
+    """Return the columns of the result above an analysed tree, "" for other forms."""
     if section.form != "analyzed":
         return ""
     above = section.lines[: _begin(section) or 0]
@@ -172,7 +172,7 @@ class _Reading:
         return asks or text.startswith(_INNER) or _is_cache(last.text)
 
     def _plan_heading(self, depth: int, text: str) -> None:
-        """`== Final Plan ==` of an adaptive plan is no operator; its initial one is left out."""
+        """Begin an adaptive plan's `== Final Plan ==`, not an operator; skip its initial plan."""
         if text.startswith("== Initial Plan") and depth in self.plans:
             self.inner, self.keeps = depth, False
             return
@@ -201,7 +201,7 @@ class _Reading:
         return self._skipped(line)
 
     def _skipped(self, line: Line) -> bool:
-        """Pass over what stands between two rows that belong together."""
+        """Skip what is between two rows that belong together; say whether it was that."""
         following = self._next_row()
         if following is None or not self._goes_on(following):
             return False

@@ -62,7 +62,7 @@ class _Heading:
 
 
 def split_sections(text: str) -> tuple[Section, ...]:
-    """Return the plan sections of `text` in their order; none where it is no explain text."""
+    """Return the plan sections of `text` in their order; none if it isn't explain text."""
     text = clean(text)
     lines = scan(text)
     headings = [
@@ -109,7 +109,7 @@ def _section(heading: _Heading, body: Sequence[Line], text: str, width: int) -> 
 
 
 def _headless(lines: Sequence[Line], text: str) -> tuple[Section, ...]:
-    """Return the tree that stands in `text` without any heading: rails, and what they hang on."""
+    """Return the tree in `text` without any heading: rails, and the line that they hang on."""
     first = next((n for n, line in enumerate(lines) if line.is_row), None)
     if first is None:
         return ()
@@ -149,7 +149,7 @@ def _bare(lines: list[str], before: str, after: str) -> list[str]:
 
 
 def _prefix(before: str) -> re.Pattern[str] | None:
-    """Return what stands before each line: as before the heading, with other numbers and times."""
+    """Return what precedes each line: as before the heading, with other numbers and times."""
     if not before:
         return None
     words = _WORD.findall(before)

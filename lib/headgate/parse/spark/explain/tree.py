@@ -126,7 +126,7 @@ def _node(text: str, line: int, children: tuple[int, ...], block: Block | None) 
 
 
 def _without_fields(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
-    """Say `?` where operators have no details; their place tells partial aggregations."""
+    """Say `?` for operators without details; position shows which aggregations are partial."""
     partial = {
         child
         for node in nodes

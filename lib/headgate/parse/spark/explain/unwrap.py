@@ -24,7 +24,7 @@ _OTHER = re.compile(
 
 
 def wrap_width(lines: Sequence[Line]) -> int:
-    """Return the width that a terminal broke lines at: of the longest line that goes on, or 0."""
+    """Return the width at which a terminal broke lines: the longest broken line's, or 0."""
     longest = 0
     for a, b in pairwise(lines):
         # What a line is takes longer to say than how wide it is.
@@ -34,9 +34,9 @@ def wrap_width(lines: Sequence[Line]) -> int:
 
 
 def unwrapped(lines: Sequence[Line], text: str, width: int) -> Sequence[Line]:
-    """Return the lines as they were printed; the same ones where none was broken at `width`.
+    """Return the lines as they were printed; the same ones if none was broken at `width`.
 
-    A line that fills the width goes on in the next one, which begins nothing itself. What was
+    A line that fills the width continues in the next one, if that begins nothing itself. What was
     joined keeps the number of its first line.
     """
     longest = max((line.end - line.start for line in lines), default=0)
@@ -59,7 +59,10 @@ def is_full(length: int, width: int) -> bool:
 
 
 def _begins(line: Line, in_details: bool) -> bool:
-    """Whether a line is none that goes on; a field's name begins one below the tree alone."""
+    """Whether a line begins something, so doesn't continue the one before.
+
+    Only below the tree (`in_details`) a field's name begins one.
+    """
     if line.column >= 0 or not line.text:
         return True
     text = line.text

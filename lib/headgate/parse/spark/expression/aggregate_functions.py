@@ -106,7 +106,7 @@ def is_call(found: Term) -> bool:
 
 
 def calls(found: Term) -> list[Term]:
-    """Return the aggregate calls in a term, from left to right, outermost ones alone."""
+    """Return the aggregate calls in a term, from left to right; only the outermost ones."""
     out: list[Term] = []
     stack = [found]
     while stack:

@@ -46,9 +46,10 @@ _OF_WHOLE = {"byte": 3, "short": 5, "integer": 10, "long": 20}
 
 
 def is_kept(kind: Any, to: Any) -> bool | None:
-    """Whether a cast from or to a decimal never gives null; None if none of both is one.
+    """Whether a cast from or to a decimal never gives null; None if neither is a decimal.
 
-    `to` needs room for all values. Source: `Cast.forceNullable` and `canNullSafeCastToDecimal`.
+    `to` needs enough digits for all values. Source: `Cast.forceNullable` and
+    `canNullSafeCastToDecimal`.
     """
     old, new = (_DECIMAL.fullmatch(str(k)) for k in (kind, to))
     if old and new:
@@ -62,7 +63,7 @@ def is_kept(kind: Any, to: Any) -> bool | None:
 
 
 def rounded(term: Term, value: Any) -> str | None:
-    """Return the type of a decimal that is rounded to places after the point."""
+    """Return the type of a decimal that is rounded to some digits after the point."""
     match = _DECIMAL.fullmatch(str(value))
     places = whole(term.args[1].text) if len(term.args) > 1 else 0
     if match is None or places is None or places < 0:

@@ -15,8 +15,8 @@ _OF_AN_INPUT = re.compile(r"^(s|op|static|union)\d*$")
 def readable(found: Term, depth: int = 0) -> str:
     """Return a short text: columns by their last name, casts and parsed formats left out.
 
-    It is for people only. Two different expressions may read alike; their full text stands in
-    the node's details.
+    It is only a label. Two different expressions may have the same one; their full text is in the
+    node's details.
     """
     if depth > _DEEPEST:
         return "…"

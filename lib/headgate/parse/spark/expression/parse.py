@@ -86,7 +86,7 @@ def references(text: str) -> frozenset[int]:
 def parse(text: str, resolve: Resolve | None = None) -> Term:
     """Return the expression in `text`; attributes that `resolve` knows are replaced.
 
-    Never fails: what is no expression becomes a `raw` term that keeps its words.
+    Never fails: what isn't an expression becomes a `raw` term that keeps its words.
     """
     look = resolve or _itself
     if (found := _at_once(text, look)) is not None:
@@ -206,7 +206,7 @@ def _group(frame: _Frame) -> Term:
 
 
 def _continues(frame: _Frame, token: str, look: Resolve) -> bool:
-    """Take `#12` or `.field` that follows a bracket directly; tell whether it was that."""
+    """Take `#12` or `.field` that follows a bracket directly; return whether it was that."""
     if token[0] not in "#." or not frame.atoms or not isinstance(frame.atoms[-1], Term):
         return False
     after = _AFTER.match(token)
@@ -310,7 +310,7 @@ def _binary(atoms: list[Term | str]) -> Term | None:
 
 
 def _operator(atoms: list[Term | str]) -> int | None:
-    """Return where the operator stands that holds the words together, None where there is none.
+    """Return the index of the operator that joins the words, None without one.
 
     A bracket holds one operator, but for the bare ones and `NOT`, which bind more closely:
     `(NOT a IN (1) AND b)` is `((NOT (a IN (1))) AND b)`, as `NOT (a AND b)` has brackets.

@@ -40,9 +40,10 @@ def term(kind: str, name: str, args: tuple[Term, ...] = (), *, id: int | None = 
 def _within(base: Term) -> str:
     """Return how a field's text says what it is a field of.
 
-    Spark prunes the schema that JSON is parsed with to what is read of it, differently in every
-    form and place: one field means the same whatever else is parsed. Its type is checked apart.
-    Avro's schema may be longer than all else, and stands by itself in `Version.parsed`.
+    Spark prunes the schema that JSON is parsed with to the fields that are used, differently in
+    every form and operator: one field means the same whatever else is parsed. Its type is checked
+    apart. Avro's schema may be longer than all else, and has an entry of its own in
+    `Version.parsed`.
     """
     if base.kind == "call" and base.name in _BY_SCHEMA and base.args:
         return f"{base.name}({base.args[0].text})"

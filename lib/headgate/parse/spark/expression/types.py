@@ -1,4 +1,4 @@
-"""The type and the nullability of an expression, as far as its text tells.
+"""The type and the nullability of an expression, as far as its text shows them.
 
 Source: `dataType` and `nullable` of Spark's expression classes, 3.5 to 4.2. What is not in the
 tables is unknown, never guessed.
@@ -80,9 +80,9 @@ def _of_parts(term: Term, parts: list[TypedColumn]) -> TypedColumn:
 
 
 def _item(term: Term, base: TypedColumn) -> TypedColumn:
-    """Read `split(k, -, -1)[0]`: an element at a fixed place may not be there.
+    """Return the type of `split(k, -, -1)[0]`: an element at a fixed index may be absent, so null.
 
-    At a place that is computed, ANSI mode decides, which the text does not show. Source:
+    At a computed index ANSI mode decides, which the text does not show. Source:
     `GetArrayItem.nullable`.
     """
     if isinstance(base.type, dict) and base.type.get("type") == "map":
