@@ -54,7 +54,7 @@ def _calls(found: Term, keys: set[str]) -> list[Term]:
 
 
 def _only(found: Term, keys: set[str]) -> bool:
-    """Whether a term is made of keys and literals alone."""
+    """Whether a term is made only of keys and literals."""
     stack = [found]
     while stack:
         current = stack.pop()

@@ -32,8 +32,8 @@ _RANDOM = re.compile(r"\b(?:rand|randn|uuid|monotonically_increasing_id|spark_pa
 class Inlet:
     """What happens between an operator and the one that feeds it, besides other operators.
 
-    `required` is the engine's exchange, `wanted` are the user's. Filters and projections stand
-    where the optimiser would put them, so that every form of a plan has them in one place.
+    `required` is the engine's exchange, `wanted` are the user's. Filters and projections are where
+    the optimiser would put them, so that every form of a plan has them at the same inlet.
     """
 
     filters: dict[str, None] = field(default_factory=dict)
@@ -122,7 +122,7 @@ def _inlet(visit: _Visit) -> Inlet:
 
 
 def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
-    """Note what happens on the way, and go on upstream."""
+    """Note what happens on the way, and continue upstream."""
     facts = resolved.facts[visit.index]
     inlet = _inlet(visit)
     pending = visit.pending

@@ -19,9 +19,9 @@ class Facts:
     """What one operator does, in terms of source columns and of operators beneath.
 
     `computed` are columns that are more than a pick, `after` those that an aggregation computes
-    from its own results. `sides` are a join's conditions on one input alone: its number, the
+    from its own results. `sides` are a join's conditions on only one input: its number, the
     condition, the attributes; `stored` are the columns that a join keeps of each input.
-    `position` is a source's place among the plan's leaves. `orders` are a sort's or a window's.
+    `position` is a source's index among the plan's leaves. `orders` are a sort's or a window's.
     """
 
     operator_id: int | None = None
@@ -69,7 +69,7 @@ class Resolving:
 def _with_plain_variables(text: str) -> str:
     """Name the variables of each lambda function by their order: `lambda x_3#12348` becomes `λ1`.
 
-    Spark counts them in each session, and a variable is no column whose number could be known.
+    Spark counts them in each session, and a variable isn't a column whose number could be known.
     Functions within another one share its count; no text of a user looks like such a name.
     """
     if "lambda " not in text:

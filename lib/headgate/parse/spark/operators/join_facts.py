@@ -76,7 +76,7 @@ def _sides(
 
 
 def _equality(found: Term, left: frozenset[int], right: frozenset[int]) -> int | None:
-    """Return which argument of an equality belongs to the left side, None if it is no key."""
+    """Return which argument of an equality is of the left side, None if it isn't a join key."""
     if found.kind != "binary" or found.name not in ("=", "<=>"):
         return None
     first, second = (attribute_ids(a) for a in found.args)

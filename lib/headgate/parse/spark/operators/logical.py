@@ -95,7 +95,7 @@ def join(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 
 def joined(kind: str, inputs: list[Below], builder: Builder) -> tuple[Column, ...]:
-    """Return the columns of a join: of the left side alone where it is semi or anti."""
+    """Return the columns of a join: only those of the left side if it is semi or anti."""
     sides = inputs[:1] if kind in ("LeftSemi", "LeftAnti") else inputs
     first, *others = (builder.outputs(side) for side in sides)
     return first if not others else first + others[0]
@@ -187,7 +187,7 @@ def transform_with_state(node: PlanNode, inputs: list[Below], builder: Builder) 
 
 
 def repartition(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`RepartitionByExpression [k#1], 5`, `Repartition 5, true`: what the user asked for."""
+    """`RepartitionByExpression [k#1], 5`, `Repartition 5, true`: a repartition by the user."""
     parts = split(node.detail)
     if node.name == "Repartition" and "false" in parts:
         return coalesce(node, inputs, builder)

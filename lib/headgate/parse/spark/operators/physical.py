@@ -64,7 +64,7 @@ def _partitioning(text: str) -> Exchange:
 
 
 def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """Take the last aggregation of a chain as the operator; the others lead to it."""
+    """Take the last aggregation of a chain as the operator; the others are part of it."""
     below = inputs[0]
     keys, functions, outputs = _aggregation(node, builder)
     if not _is_final(functions, below):
@@ -165,7 +165,7 @@ def merging(_node: PlanNode, inputs: list[Below], _builder: Builder) -> Below:
 
 
 def sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """A sort that the engine needs is no operator of the query; a global one is the user's."""
+    """Add a global sort, the user's. One that the engine needs isn't an operator of the query."""
     parts = split(node.argument())
     if len(parts) > 1 and parts[1] == "true":
         return stateless.sort(node, inputs, builder)

@@ -28,7 +28,7 @@ _KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physi
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The plans in explain text, in their order, and the exceptions in the place of others."""
+    """The plans in explain text, in their order, and the exceptions printed instead of others."""
 
     plans: tuple[Plan, ...] = ()
     refusals: tuple[str, ...] = ()
@@ -36,10 +36,10 @@ class Explained:
 
 @uncollected
 def read_explain(text: str) -> Explained:
-    """Return what is in explain text; nothing where it is something else.
+    """Return what is in explain text; nothing if it is something else.
 
-    Plans that one call of `explain` printed have one number in `printed`: a form that comes again
-    begins another. Of several `codegen` subtrees the largest is the plan.
+    Plans that one call of `explain` printed have one number in `printed`: if a form repeats,
+    another call begins. Of several `codegen` subtrees the largest is the plan.
     """
     plans: list[Plan] = []
     refusals: dict[str, None] = {}
@@ -95,8 +95,8 @@ def read_plans(text: str) -> tuple[Plan, ...]:
 def shapes(plans: Sequence[Plan], streamed: Sequence[str] | None = None) -> tuple[Shape, ...]:
     """Return the shape of each plan; what one form knows of a leaf serves the others.
 
-    `streamed` are the folders that streams read, where somebody knows them all: they tell the
-    scans of a batch apart if no plan does.
+    `streamed` are the folders that streams read, if all are known: they distinguish the scans of a
+    batch if no plan does.
     """
     queries = {i: push_projections(flatten(lower(p))) for i, p in enumerate(plans)}
     made = _settled(queries, {})
@@ -126,7 +126,7 @@ def _element_fields(
 
 
 def _settled(queries: Mapping[int, Query], known: Mapping[int, bool]) -> list[Query]:
-    """Return the queries with streams told from static relations, in their order."""
+    """Return the queries in their order, each leaf known as a stream or as a static relation."""
     order = sorted(queries, key=lambda i: _KNOWING_FIRST.index(queries[i].form))
     settled: dict[int, Query] = {}
     for i in order:

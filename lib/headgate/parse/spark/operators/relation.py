@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A repartition; `required` is False for one that the user asked for.
+    """A repartition; `required` is False for the user's own.
 
     `shuffles` is False for a coalesce, which only takes partitions together.
     """
@@ -83,8 +83,8 @@ class StateInfo:
 class Relation:
     """One operator. `inputs` are indices of relations that come earlier in the query.
 
-    `streaming` is None where the form cannot tell a streaming leaf from a static one. Texts are
-    as the plan prints them, with attribute numbers. `extra` holds what only some kinds have.
+    `streaming` is None if the form doesn't distinguish a streaming leaf from a static one. Texts
+    are as the plan prints them, with attribute numbers. `extra` holds what only some kinds have.
     """
 
     kind: str
@@ -142,8 +142,8 @@ def column(text: str) -> Column:
 def ambiguous(items: Sequence[str]) -> list[int]:
     """Return which items of a list of columns may be pieces of one: each ends in its number.
 
-    A comma in the name of a struct's field cuts it, and `#12` in one looks like a number: nothing
-    in the text tells what such a name is.
+    A comma in the name of a struct's field cuts it, and `#12` in one looks like a number: the text
+    doesn't show what such a name is.
     """
     cut = [n for n, item in enumerate(items) if column(item).id is None and _CUT not in item]
     odd = {n for n, item in enumerate(items) if "#" in item and _NUMBER_IN_FIELD.search(item)}
@@ -159,7 +159,7 @@ def begins(text: str) -> Column:
 
 
 def reached(relations: Sequence[Relation], root: int) -> tuple[Relation, ...]:
-    """Return what leads to the root, in the same order: a subquery's relations do not."""
+    """Return the root and all that feeds it, in the same order; a subquery's relations don't."""
     seen = [False] * len(relations)
     if root >= 0:
         seen[root] = True

@@ -185,7 +185,7 @@ _ROWS_OF_STACK = frozenset(map(str, range(1, 100)))
 
 
 def _generate(relation: Relation, state: Resolving) -> Facts:
-    """Each column that a generator makes is the call; of several, the one at its place in it."""
+    """Each column that a generator makes is the call; of several, the one at its position in it."""
     written = _RESULT.sub(")", relation.condition or "")
     call = state.parse(written)
     new = [c for c in relation.outputs if c.text is None and c.id not in state.terms]
@@ -240,9 +240,9 @@ def _unfiltered(array: Term) -> Term:
 
 
 def _generated(call: Term, element: Term, place: int, number: int) -> Term:
-    """Return one column of a generator that makes several, by its place: names are the user's.
+    """Return one column of a generator that makes several, by position: names are the user's.
 
-    `posexplode` of an array gives what `explode` gives, and where it stood; of a map three columns.
+    `posexplode` of an array gives what `explode` gives, and its position; of a map three columns.
     """
     if call.name.lower() == "posexplode" and (place, number) == (1, 2):
         return element

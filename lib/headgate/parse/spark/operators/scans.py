@@ -102,7 +102,7 @@ def _streaming_v2(node: PlanNode) -> Relation:
 
 
 def _options(printed: Sequence[str]) -> dict[str, str]:
-    """Return `option.KEY` of `KEY=value`; a part without `=` goes on with the value before it."""
+    """Return `option.KEY` of `KEY=value`; a part without `=` continues the value before it."""
     out: dict[str, str] = {}
     last = ""
     for part in printed:
@@ -143,7 +143,7 @@ def _made_here(node: PlanNode) -> Relation:
 
 
 def with_range_columns(relations: Sequence[Relation]) -> tuple[Relation, ...]:
-    """Name the column of a `Range` that printed none, where one `id` alone is of nobody else.
+    """Name the column of a `Range` that printed none, if exactly one `id` has no other origin.
 
     One-line plans leave it out.
     """
@@ -214,7 +214,7 @@ def _static_kafka(node: PlanNode, topics: str) -> Relation:
 
 
 def _relation(node: PlanNode) -> Relation:
-    """A file or table scan: streaming or static, which only its surroundings tell."""
+    """A file or table scan: only its surroundings show whether it is streaming or static."""
     if match := _KAFKA_RELATION.search(node.detail):
         return _static_kafka(node, match["topics"])
     before, columns, rest = first_bracket(node.detail)

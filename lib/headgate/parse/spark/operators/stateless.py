@@ -1,4 +1,4 @@
-"""Lower the operators that work on rows alone: more, fewer or other rows, and no state."""
+"""Lower the operators that only work on rows: more, fewer or other rows, and no state."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def without_addresses(text: str) -> str:
 def expand(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Expand [[a, b], [c, d]], [x#1, y#2]`: a row for each projection.
 
-    That of sliding windows is no operator that anybody wrote: a projection to the first window.
-    A plan's JSON may leave the projections out; then a new column `window` shows it.
+    Spark adds one for sliding windows, which nobody wrote: it becomes a projection to the first
+    window. A plan's JSON may leave the projections out; then a new column `window` shows it.
     `functions` holds the projections without the columns that are the same in all of them, `keys`
     the names of those that are not.
     """
@@ -83,10 +83,10 @@ def generate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 
 def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`LateralJoin lateral-subquery#1 [d#2], Inner` over a table function alone is a generator.
+    """`LateralJoin lateral-subquery#1 [d#2], Inner` over only a table function is a generator.
 
     The subquery comes first; a projection in it names columns, as `explode(a) AS t(c)` does. One
-    of expressions alone is a projection (`OptimizeOneRowRelationSubquery`). Any other is a join.
+    of only expressions is a projection (`OptimizeOneRowRelationSubquery`). Any other is a join.
     """
     *under, left = inputs
     inner = builder.relations[under[0].relation] if under else None
@@ -161,7 +161,7 @@ def window(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 
 def map_rows(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """Operators that run a function over rows, or over those of a group: columns anew.
+    """Operators that run a function over rows, or over those of a group: all columns are new.
 
     `MapInPandas f(k#1), [k#2], false`, `FlatMapGroupsInPandas [k#1], f(k#1)#2, [k#3]`,
     `MapElements golden.Typed$$Lambda..., ..., obj#1: java.lang.Long`.

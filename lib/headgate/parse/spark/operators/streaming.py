@@ -1,4 +1,4 @@
-"""Tell streaming leaves from static ones, and a stream-stream join from a static one."""
+"""Distinguish streaming leaves from static ones, and a stream-stream join from a static one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
     """Return the query with `streaming` decided for every operator and leaf.
 
     `known` says of attribute numbers whether a streaming leaf of another form makes them. A leaf
-    that nothing tells about counts as streaming: every query has one, static ones are rare.
+    that nothing decides counts as streaming: every query has one, static ones are rare.
     """
     consumers = {i: index for index, r in enumerate(query.relations) for i in r.inputs}
     initial = _initial_states(query.relations)
@@ -69,10 +69,10 @@ def folder(path: str) -> str:
 
 
 def is_settled(query: Query) -> bool:
-    """Whether it is told which leaves stream: no join with a static relation has streams alone.
+    """Whether it is known which leaves stream: no join with a static relation has only streams.
 
-    The plan of a batch scans a stream's files as it scans a static relation's; where nothing else
-    tells them apart both count as streaming, which such a join contradicts.
+    The plan of a batch scans a stream's files as it scans a static relation's; if nothing else
+    distinguishes them, both count as streaming, which such a join contradicts.
     """
     has_only_streams: list[bool] = []
     for relation in query.relations:
@@ -84,9 +84,9 @@ def is_settled(query: Query) -> bool:
 
 
 def _initial_states(relations: Sequence[Relation]) -> frozenset[int]:
-    """Return all that leads to the second input of an operator of groups with state.
+    """Return all relations that feed the second input of an operator of groups with state.
 
-    Spark refuses to start with an initial state that streams.
+    Spark fails to start with an initial state that streams.
     """
     found: set[int] = set()
     for index in range(len(relations) - 1, -1, -1):
@@ -99,7 +99,7 @@ def _initial_states(relations: Sequence[Relation]) -> frozenset[int]:
 
 
 class _View:
-    """What one form tells of its leaves: by `~` (Spark 4), by renamed columns, or not at all."""
+    """What one form says of its leaves: by `~` (Spark 4), by renamed columns, or nothing."""
 
     def __init__(self, query: Query, known: Mapping[int, bool]) -> None:
         self.known = known

@@ -20,7 +20,7 @@ def filtered_by_subqueries(
 ) -> Below:
     """`IN (subquery)` and `EXISTS` are semi or anti joins; a scalar one stays in the condition.
 
-    Subqueries stand in the order of their mention (`RewritePredicateSubquery`).
+    Subqueries are in the order of their mention (`RewritePredicateSubquery`).
     """
     rest: list[str] = []
     waiting = list(subqueries)
@@ -81,7 +81,7 @@ def _tables(index: int, relations: list[Relation]) -> list[str]:
 
 
 def _conjuncts(text: str) -> list[str]:
-    """Return the parts of `(a AND (b OR c))`: of ANDs that stand in no inner bracket."""
+    """Return the parts of `(a AND (b OR c))`: of ANDs that are outside inner brackets."""
     text = text.strip()
     if not (text.startswith("(") and _closes_at_end(text)):
         return [text]
