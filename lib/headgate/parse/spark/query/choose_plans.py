@@ -1,8 +1,8 @@
-"""Tell which printed plans are of one query, and take those of the query that is meant.
+"""Find out which printed plans are of one query, and choose those of the query that is meant.
 
-Plans before a query's start carry no name, and attribute numbers are no proof: two queries may
-read one DataFrame. Plans that name different queries or checkpoints are of different queries. So
-are two whole ones of one form with other operators, keys or filters, and two of different forms
+Plans before a query's start carry no name, and equal attribute numbers aren't evidence: two queries
+may read one DataFrame. Plans that name different queries or checkpoints are of different queries.
+So are two whole ones of one form with other operators, keys or filters, and two of different forms
 from before a start with other operators. All others complete each other.
 """
 
@@ -33,7 +33,7 @@ _SAME = {"static": "source", "static_join": "join", "stream_join": "join"}
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """The plans that one `explain` printed, or one plan's JSON, and the file they stand in."""
+    """The plans that one `explain` printed, or one plan's JSON, and the path of their file."""
 
     plans: tuple[Plan, ...]
     path: str
@@ -124,7 +124,7 @@ def _normal(plans: Sequence[Plan]) -> Iterator[str]:
 class _Meaning:
     """What a print's physical plan shows, or its last logical one: kinds of operators, and keys.
 
-    A lone scan does not tell whether it streams, nor a join whether it keeps state.
+    A lone scan doesn't show whether it streams, nor a join whether it keeps state.
     """
 
     operators: tuple[tuple[str, ...], ...]
@@ -149,7 +149,7 @@ class _Meaning:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The operators alone: forms say keys differently."""
+        """Only the operators: forms say keys differently."""
         return tuple(word for word, *_ in self.operators)
 
 

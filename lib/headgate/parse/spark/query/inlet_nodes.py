@@ -16,7 +16,7 @@ _LONGEST_LABEL = 60
 
 
 def inlet_nodes(target: str, slot: int, inlet: Inlet) -> list[Node]:
-    """Return what lies between the operator `target` and its input `slot`, upstream first."""
+    """Return the nodes between the operator `target` and its input `slot`, upstream first."""
     required = [_exchange(target, f"{slot}.required", inlet.required)] if inlet.required else []
     return [
         *(_exchange(target, f"{slot}.wanted{n}", e) for n, e in enumerate(inlet.wanted[::-1])),

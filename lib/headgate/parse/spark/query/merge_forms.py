@@ -88,7 +88,7 @@ def _merged(key: str, anchor: Anchor, shapes: Sequence[Shape]) -> Anchor:
 
 
 def _inferred(inlet: Inlet, written: Sequence[Inlet]) -> frozenset[str]:
-    """Return the filters that the optimiser added; nothing where no analysed form tells."""
+    """Return the filters that the optimiser added; none without an analysed form to compare."""
     if not written:
         return frozenset()
     own = {f for w in written for f in w.filters}

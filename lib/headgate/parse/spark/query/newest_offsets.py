@@ -1,4 +1,4 @@
-"""Which is newer, the checkpoint or the progress: whose offsets say where a query stands."""
+"""Which is newer, the checkpoint or the progress: its offsets say how far a query has got."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _FIELD = re.compile(r"StructField\((?P<name>.+?),(?P<type>.+?),(?:true|false|Tru
 
 
 def said(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details without those that nothing told."""
+    """Return the details without the unknown and empty ones."""
     return {k: v for k, v in details.items() if v not in (None, "", [], {}, ())}
 
 

@@ -1,4 +1,4 @@
-"""The columns that a sink gets, as every form of a plan tells them: names, types, what is packed.
+"""The columns that a sink gets, as every form of a plan has them: names, types, what is packed.
 
 Names and their order are those of the plan's last operator. Types are Spark's own in a capture;
 else those in the line above an analysed plan, else derived from the expressions.
@@ -33,7 +33,7 @@ Pairs = Sequence[tuple[Plan, Shape]]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a sink gets; `schema` is None where no plan tells its columns."""
+    """What a sink gets; `schema` is None if no plan shows its columns."""
 
     schema: Schema | None = None
     made_by: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def _agreed(own: Schema, captured: Schema | None) -> Schema:
 
 
 class Reading:
-    """One form of a plan, asked for the meaning of its attributes."""
+    """One form of a plan; it answers what its attributes mean."""
 
     def __init__(self, shape: Shape, pairs: Pairs) -> None:
         self.query = shape.resolved.query

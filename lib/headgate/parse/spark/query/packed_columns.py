@@ -56,7 +56,7 @@ def readers_in(text: str) -> Iterator[Call]:
 
 
 def arguments(text: str, opened: int) -> list[str]:
-    """Return the arguments in the bracket that stands at `opened`; quotes hide what is in them."""
+    """Return the arguments in the bracket at `opened`; quotes hide what is in them."""
     parts: list[str] = []
     depth, quoted, start = 0, False, opened + 1
     for place in range(opened, len(text)):
@@ -79,7 +79,7 @@ def arguments(text: str, opened: int) -> list[str]:
 
 
 def closing(text: str, opened: int) -> int:
-    """Return the place behind the bracket that ends the one at `opened`."""
+    """Return the index after the bracket that closes the one at `opened`."""
     depth, quoted = 0, False
     for place in range(opened, len(text)):
         mark = text[place]

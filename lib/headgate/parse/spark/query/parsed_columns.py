@@ -23,7 +23,7 @@ _MAP = re.compile(r"^(?:map)?\(")
 
 
 def parsed_columns(plans: Sequence[Plan], shapes: Sequence[Shape]) -> tuple[Parsed, ...]:
-    """Return each reader once, by the form that tells most; nothing where no plan is whole."""
+    """Return each parsing call once, by the form that shows most; none if no plan is whole."""
     pairs = [(p, s) for p, s in zip(plans, shapes, strict=True) if p.is_whole and p.form in BEST]
     if not pairs:
         return ()
@@ -57,7 +57,7 @@ def _texts(relation: Relation) -> Iterator[str]:
 
 
 def _child(call: Call) -> str | None:
-    """Return what is taken apart: of from_json the first argument that is no field."""
+    """Return what is parsed: of from_json the first argument that isn't a field."""
     given = (a for a in call.arguments if not a.startswith(("StructField(", "StructType(")))
     return next(given, None)
 
@@ -115,7 +115,7 @@ def _json_fields(call: Call) -> Schema | None:
 
 
 def _merged(one: Parsed, other: Parsed) -> Parsed:
-    """Put together what the optimiser left of one schema at two places."""
+    """Put together what the optimiser left of one schema in two calls."""
     if one.schema is None or other.schema is None:
         return one
     fields = {f.name: f for f in (*one.schema.fields, *other.schema.fields)}

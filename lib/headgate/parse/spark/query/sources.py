@@ -29,7 +29,7 @@ _UNSETTLED = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources in offset-log order, None where nothing tells; and where pieces disagree."""
+    """The sources in offset-log order, None if unknown; and where pieces of evidence disagree."""
 
     sources: tuple[Source, ...] | None
     warnings: list[str] = field(default_factory=list)
@@ -174,7 +174,7 @@ def _is_below(anchor: Anchor, folders: Sequence[str]) -> bool:
 def mentioned_sources(shape: Shape) -> list[int]:
     """Return the position of the source at each streaming leaf, in the plan's order.
 
-    A stream that is used twice is one source, and stands twice in the offset log.
+    A stream that is used twice is one source, and is in the offset log twice.
     """
     leaves = (shape.resolved.query.relations[i] for i in top_down(shape.resolved.query.relations))
     made = [
@@ -185,7 +185,7 @@ def mentioned_sources(shape: Shape) -> list[int]:
 
 
 def _places(mentioned: Sequence[int], count: int) -> Sequence[tuple[int, ...] | None]:
-    """Return where the offset log has each source; None where progress alone tells of it.
+    """Return each source's positions in the offset log; None if only progress names sources.
 
     Progress names a source once, however often the query reads it.
     """

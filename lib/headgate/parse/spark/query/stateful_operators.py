@@ -17,7 +17,7 @@ ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 
 @dataclass(slots=True)
 class State:
-    """The operators in the order of their ids, None where nothing can tell; and what disagrees."""
+    """The operators in the order of their ids, None if unknown; and where evidence disagrees."""
 
     operators: tuple[StatefulOperator, ...] | None
     warnings: list[str] = field(default_factory=list)
@@ -156,7 +156,7 @@ def encoded(
 
 
 def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str) -> list[str]:
-    """Say where the plan asks for something else than what was recorded: names don't count."""
+    """Say where the plan's state differs from what was recorded; names don't count."""
     location = f"operator {operator.operator_id}"
     if found.name and operator.name and found.name != operator.name:
         return [f"{location} is {operator.name} in the query plan, but {found.name} in {who}"]

@@ -124,7 +124,7 @@ def _anchor(anchor: Anchor, shape: Shape, known: Known, drawing: _Drawing) -> No
 
 
 def _way(target: str, slot: int, inlet: Inlet, below: str | None, drawing: _Drawing) -> None:
-    """Draw what lies between an operator and its input, upstream first."""
+    """Draw the nodes between an operator and its input, upstream first."""
     nodes = inlet_nodes(target, slot, inlet)
     for node in nodes:
         drawing.nodes[node.id] = node
@@ -154,7 +154,7 @@ def _source(anchor: Anchor, source: Source | None) -> Node:
 
 
 def _static_node(anchor: Anchor, extra: Mapping[str, str]) -> Node:
-    """Return the node of a relation that is read anew in each batch, or once.
+    """Return the node of a static relation: it is read in each batch, or once.
 
     Its position is the number in the names of its columns, as in `static0.k`.
     """
@@ -176,7 +176,7 @@ def source_node(node: str, source: Source) -> Node:
 
 
 def source_details(source: Source) -> dict[str, Any]:
-    """Return the contract's keys of a source, and its place in the offset log."""
+    """Return the contract's keys of a source, and its position in the offset log."""
     details = {
         "format": source.format,
         "name": source.name,

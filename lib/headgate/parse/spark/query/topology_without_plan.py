@@ -1,8 +1,8 @@
 """Sketch the graph of a query whose plan is not among the evidence.
 
 A checkpoint knows a query's sources and stateful operators, and that operators are numbered from
-the output up. It does not know what lies between, nor, with several sources, which of them feeds
-which operator: then one node stands for all that is not told. Transforms, keys and repartitions
+the output up. It does not know what is between, nor, with several sources, which of them feeds
+which operator: then one node represents all unknown operators. Transforms, keys and repartitions
 are missing. Ids are made as for a plan without the operators that are not seen.
 """
 
@@ -40,7 +40,7 @@ def sketch(
     operators: Sequence[StatefulOperator] | None,
     sink: Sink | None,
 ) -> Sketch:
-    """Return what can be drawn for certain; the sink alone where nothing else is known."""
+    """Return what is certain of the graph; only the sink if nothing else is known."""
     end = sink_node(sink)
     if not sources and not operators:
         return Sketch(Topology((end,), ()), _kept(sources), _kept(operators))
@@ -90,7 +90,7 @@ def _operators(
 def _gap(
     sources: Sequence[Source], operators: Sequence[StatefulOperator], head: str
 ) -> Node | None:
-    """Return a node for what is not told, where the sources could feed different operators."""
+    """Return a node for unknown operators, if the sources could feed different operators."""
     joins_all = (
         len(operators) == 1
         and operators[0].kind is OperatorKind.STREAM_JOIN

@@ -215,7 +215,7 @@ def _of_plans(pieces: Pieces, shape: Shape | None) -> tuple[str, ...]:
 
 
 def _gaps(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return a plan's warnings; what it lacks is no loss if whole plans have it.
+    """Return a plan's warnings, without those of what whole plans have.
 
     The analysed plan has all that the parsed one has. The formatted plan and the analysed plan's
     JSON have all fields.
@@ -287,7 +287,7 @@ def _described(report: NewestProgress | None, shape: Shape | None) -> tuple[str 
 def with_types(
     sources: Sequence[Source] | None, plans: Sequence[Plan], shapes: Sequence[Shape]
 ) -> tuple[Source, ...] | None:
-    """Return the sources with a type for each column, None for those that no form tells.
+    """Return the sources with a type for each column, None if no form shows it.
 
     Forms agree on the ids of the leaves, and a column is known by its name there.
     """
