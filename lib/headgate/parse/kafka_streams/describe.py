@@ -211,7 +211,7 @@ class _Reader:
     def _global_store(self, line: Line) -> None:
         """Begin `GlobalStore: SOURCE (topic: T) --> PROCESSOR (store: S)` of Kafka Streams 1.0.
 
-        The arrow stands on the next line, in texts of early releases on the same.
+        The arrow is on the next line, in texts of early releases on the same.
         """
         self.current = None
         if not self._add_global(line, line.rest):

@@ -16,7 +16,7 @@ _LONGEST = 8
 
 @dataclass(slots=True)
 class Arrow:
-    """`names` as the text has them; `tail` are the lines below, where a name may go on."""
+    """`names` as the text has them; `tail` are the lines below, where a name may continue."""
 
     node: Key
     arrow: str

@@ -21,10 +21,10 @@ _SEVERAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: `key` is what it begins with (`Source:`, `-->`, ...), None where nothing known.
+    """One line: `key` is what it begins with (`Source:`, `-->`, ...), None if it isn't a known one.
 
     `rest` is what follows the key, `raw` the line without colours. `number` counts from 1.
-    `is_prefixed` says whether something that is no blank stood before the key.
+    `is_prefixed` says whether something other than blanks precedes the key.
     """
 
     number: int

@@ -70,9 +70,10 @@ def _facts(key: str, mark: str, value: str, is_old: bool) -> dict[str, Any]:
 
 
 def _source(value: str, is_old: bool) -> dict[str, Any]:
-    """A list of topics stands in brackets, in the oldest releases without; else it is a pattern.
+    """Return the topics or the pattern of a source.
 
-    A pattern that begins with `[` is told by what no topic's name can hold.
+    A list of topics is in brackets, except in the oldest releases. A pattern may begin with `[`,
+    too: then it has characters that a topic's name can't have.
     """
     bracketed = value.startswith("[")
     inner = value[1:].removesuffix("]") if bracketed else value

@@ -1,4 +1,4 @@
-"""Say whether a description breaks off, where its last line alone doesn't tell."""
+"""Say whether a description breaks off, if its last line doesn't show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complete an application by what the cluster shows; without a description by that alone."""
+"""Complete an application with cluster state; without a description build it only from that."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def observed(
 ) -> Version:
     """Return the version with internal topics, partitions, settings and the group's own topology.
 
-    `owned` are the topics proven to be the application's, with the proof. Without a `version`, or
-    with one that has no description, the graph is what the group proves, and a warning says what
-    is missing. EvidenceError where the evidence is of another application.
+    `owned` are the topics verified to be the application's, with the evidence. Without a `version`,
+    or with one that has no description, the graph is what the group shows, and a warning says what
+    is missing. EvidenceError if the evidence is of another application.
     """
     version = version or Version(engine=Engine.KAFKA_STREAMS)
     app = _identified(version.streams or StreamsApplication(), application_id)
@@ -70,7 +70,7 @@ def observed(
 def with_application_id(version: Version, application_id: str) -> Version:
     """Return the version with the id that its application is registered under.
 
-    A description alone names none. One that names an id keeps it, also another one.
+    A description doesn't name one. A version that names an id keeps it, also another one.
     """
     if version.streams is None or version.streams.application_id is not None:
         return version
@@ -120,7 +120,7 @@ def _internal(topic: Topic, proof: str) -> InternalTopic:
 
 
 def _known(offsets: Iterator[int | None]) -> tuple[int, ...]:
-    """All offsets, or none where one is missing: places are partitions."""
+    """Return all offsets, or none if one is missing: an offset's index is its partition."""
     found = list(offsets)
     return tuple(o for o in found if o is not None) if None not in found else ()
 

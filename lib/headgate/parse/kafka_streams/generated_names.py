@@ -1,9 +1,9 @@
 """What the names say that Kafka Streams gives to processors, stores and topics.
 
 A generated name is a word and a counter (`KSTREAM-FILTER-0000000003`); a name that the code gives
-is used as it is, or with an ending that tells the part (`pair-this-windowed`). The words were read
-off descriptions that Kafka Streams 4.3.1 printed; older ones are in the table as far as recorded
-descriptions have them.
+is used as it is, or with an ending that names the part (`pair-this-windowed`). The words were
+copied from descriptions that Kafka Streams 4.3.1 printed; older ones are in the table as far as
+recorded descriptions have them.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def number_of(name: str) -> int | None:
 
 @lru_cache(_MOST_NAMES)
 def operator_of(name: str) -> str | None:
-    """Return the operator that a name tells by itself, None where it tells none."""
+    """Return the operator that a name shows, None if it shows none."""
     if found := generated(name):
         # Children of a split append their place to the counter: KSTREAM-BRANCH-00000000011.
         return OPERATORS.get(found.word)
@@ -144,6 +144,6 @@ def operator_of(name: str) -> str | None:
 
 
 def operator_of_store(store: str) -> str | None:
-    """Return the operator that a generated store's name tells."""
+    """Return the operator that a generated store's name shows."""
     found = generated(store)
     return dict(STORES).get(found.word) if found else None

@@ -1,8 +1,8 @@
 """Which topics of a description are the application's own: repartitions and subscriptions.
 
-A description names them without the application id. A topic is internal where both of its ends
-lie in this topology and Kafka Streams' way of naming shows at one of them; a user's own topic that
-is written and read again is none.
+A description names them without the application id. A topic is internal if both of its ends
+are in this topology and one of them is named as Kafka Streams names it; a user's own topic that
+the application writes and reads isn't internal.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Ids of a topology's nodes: of the operator and its path to the sinks, never of numbers or names.
 
 A node's id is a digest of its word and of the ids that it feeds, so that renaming a processor or
-shifting its counter leaves it as it is. Nodes that are equal in that are told apart by what feeds
-them, and those that still are equal by the order of their counters.
+shifting its counter leaves it as it is. Nodes that are equal in that are distinguished by what
+feeds them, and those that still are equal by the order of their counters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a node is for its id: `word`, and `target` for what lies outside (a sink's topic).
+    """What a node is for its id: `word`, and `target` for what is outside (a sink's topic).
 
     `order` breaks ties: the counter and the name, so that no order of reading shows.
     """
@@ -79,6 +79,6 @@ def _digest(part: Part, ahead: Sequence[str]) -> str:
 
 
 def store_id(users: Sequence[str], place: str) -> str:
-    """Return the id of a store: of the nodes that use it, and its place among their stores."""
+    """Return the id of a store: of the nodes that use it, and its position among their stores."""
     text = "|".join(("store", place, *sorted(users)))
     return f"store-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"

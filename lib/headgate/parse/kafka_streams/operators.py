@@ -1,8 +1,8 @@
 """What each node of a description does, as one word.
 
-A generated name tells it. Where the code gave the name, the ending that Kafka Streams put behind
-it, the store's generated name or the node's place may still leave just one possibility; where they
-don't, the word is `processor`, or `stateful_processor` with a store, and counts as not read.
+A generated name shows it. If the code gave the name, then the ending that Kafka Streams appended,
+the store's generated name or the node's neighbours may leave just one possibility; otherwise
+the word is `processor`, or `stateful_processor` with a store, and counts as not read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def neighbours_of(description: Description) -> Neighbours:
 def operators(
     description: Description, found: Neighbours, joints: tuple[Joint, ...]
 ) -> dict[Key, tuple[str, str]]:
-    """Return (operator, what tells it) of each processor; sources and sinks tell themselves."""
+    """Return (operator, the reason) of each processor; sources and sinks name themselves."""
     out: dict[Key, tuple[str, str]] = {}
     for node in description.nodes:
         if node.kind != "processor":
@@ -94,7 +94,7 @@ def _by_place(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...])
 
 
 def _by_use(node: DescribedNode, found: Neighbours) -> str | None:
-    """Return the operator by its store, and by who else reads what it writes."""
+    """Return the operator by its store, and by the other consumers of what it writes."""
     before, after = found.before.get(node.key, ()), found.after.get(node.key, ())
     if any(n.name == f"{node.name}-repartition-source" for n in before):
         return _joined_or_aggregated(node, found)
@@ -160,7 +160,7 @@ def _is_split(parent: DescribedNode, node: DescribedNode, found: Neighbours) -> 
 
 
 def _refined(out: dict[Key, tuple[str, str]], found: Neighbours) -> dict[Key, tuple[str, str]]:
-    """Tell what a merge merges, and a join with a global table from one with a table."""
+    """Refine what a merge merges, and distinguish joins with a global table from others."""
     for key, (word, why) in list(out.items()):
         node = found.nodes[key]
         if word == "merge" and any(

@@ -51,7 +51,7 @@ class _Drawing:
 
 
 def draw(description: Description) -> Drawn:
-    """Return the drawing; nodes stand in the order in which data passes them."""
+    """Return the drawing; nodes are in the order in which data passes them."""
     found, inner = neighbours_of(description), joints(description)
     drawing = _Drawing(description, found, inner, operators(description, found, inner))
     drawing.at = {n.key: n.key for n in description.nodes}
@@ -98,7 +98,7 @@ def _order(name: str) -> tuple[int, str]:
 
 
 def _target(node: DescribedNode) -> str:
-    """What lies outside: a sink's topic; an extractor's class is the code's business."""
+    """Return what is outside: a sink's topic; with an extractor's class only the code knows it."""
     return node.topic or ("*" if node.extractor is not None else "")
 
 

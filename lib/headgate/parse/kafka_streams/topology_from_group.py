@@ -1,4 +1,4 @@
-"""The graph of an application of which no description is known: what its group proves.
+"""The graph of an application without a known description: what its group shows.
 
 A group of the streams protocol names sources, repartitions and changelogs by sub-topology, a
 classic one only the topics that it commits on. Operators and sinks are never known here: each

@@ -143,5 +143,5 @@ def some(names: Iterable[str]) -> str:
 
 
 def unread(topology: Topology) -> list[Node]:
-    """Return the nodes whose operator the description does not tell."""
+    """Return the nodes whose operator the description does not show."""
     return [n for n in topology.nodes if n.kind is NodeKind.TRANSFORM and n.operator in UNREAD]
