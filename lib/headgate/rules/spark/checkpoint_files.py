@@ -304,7 +304,7 @@ def _refused(
 
 
 def _same_directory(old: Sink | None, new: Sink | None) -> bool:
-    """Say whether both write to one directory, as far as the evidence tells."""
+    """Say whether both write to one directory, as far as the evidence shows."""
     paths = [s.target or s.options.get("path") for s in (old, new) if s is not None]
     known = {normal_path(p) for p in paths if p}
     return len(known) == 1

@@ -38,9 +38,9 @@ class Recreated(StrEnum):
 def recreated(c: Comparison, cluster: Cluster, parts: list[Logged]) -> Recreated:
     """Judge one topic by the partitions whose offsets are logged.
 
-    Equal ids prove that it is the same. Another id proves that it is another one than when the
-    version was stored; that the offsets are still the old ones is proven by a record below the
-    offset that is younger than the batch which planned it.
+    Equal ids are evidence that it is the same topic. Another id is evidence that it was recreated
+    after the version was stored. A record below the offset that is younger than the batch which
+    planned it is evidence that the offsets are still those of the old topic.
     """
     topic = parts[0].topic
     known, now = c.before.topic_ids.get(topic), cluster.topics[topic].id

@@ -216,7 +216,7 @@ def offsets_not_checked(c: Comparison) -> Iterator[RuleResult]:
 
 
 def _is_of_checkpoint(c: Comparison) -> bool:
-    """Say whether a restart is judged: a version of code alone is compared for its difference."""
+    """Say whether a restart is judged: a version of only code is compared for its difference."""
     progress = c.before.progress
     return progress is not None and progress.offsets_from not in (None, STORED)
 

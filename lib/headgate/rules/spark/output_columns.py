@@ -1,4 +1,4 @@
-"""Rules about the output's fields: what whoever reads the sink finds after the switch."""
+"""Rules about the output's fields: what downstream consumers find after the switch."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def _effect(c: Comparison) -> StateEffect:
 
 
 def _one_format(c: Comparison, wanted: str) -> tuple[Schema, Schema] | None:
-    """Return both schemas where the sink goes on in one directory in a format; `file` is any."""
+    """Return both schemas if the sink keeps one directory and a format; `file` is any format."""
     old, new = c.before.sink, c.after.sink
     if old is None or new is None or old.schema is None or new.schema is None:
         return None
@@ -256,14 +256,14 @@ def _target(sink: Sink) -> str | None:
 
 
 def _in_files(sink: Sink) -> Schema:
-    """Return the columns that stand in the files: those of the paths do not."""
+    """Return the columns that the files hold: those of the paths they don't."""
     assert sink.schema is not None
     by = set(sink.partition_by or ())
     return Schema(tuple(f for f in sink.schema.fields if f.name not in by))
 
 
 def _unreadable(was: Field, now: Field) -> bool:
-    """Whether one is text and the other a whole number: measured to fail whoever reads them."""
+    """Whether one is text and the other a whole number: consumers of both fail, as measured."""
     kinds = [was.type, now.type]
     return "string" in kinds and any(isinstance(k, str) and k in _NUMBERS for k in kinds)
 

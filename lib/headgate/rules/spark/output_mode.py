@@ -129,7 +129,7 @@ def _change(c: Comparison) -> tuple[str, str] | None:
 
 
 def _problem(version: Version, mode: str | None) -> tuple[str, str] | None:
-    """Return reason and condition where analysis refuses; None where it does not, or can't tell."""
+    """Return reason and condition if analysis fails; None if it doesn't, or if that is unknown."""
     if mode is None or version.stateful is None:
         return None
     if mode == "complete" and not _has(version, *AGGREGATES):

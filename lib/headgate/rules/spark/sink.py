@@ -1,4 +1,4 @@
-"""Rules about the sink: what readers find after the switch."""
+"""Rules about the sink: what downstream consumers find after the switch."""
 
 from __future__ import annotations
 

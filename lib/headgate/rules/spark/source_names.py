@@ -250,7 +250,7 @@ def _names_not_shown(pair: SourcePair) -> RuleResult:
 
 
 def _name_missing(pair: SourcePair) -> RuleResult:
-    """The restart goes on with source evolution, and no analysis has given the source a name."""
+    """Judge a restart with source evolution if no analysis has given the source a name."""
     assert pair.before and pair.after
     return RuleResult(
         outcome=Outcome.REFUSES,
@@ -264,7 +264,7 @@ def _name_missing(pair: SourcePair) -> RuleResult:
 
 
 def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
-    """Judge a file source that takes over the offset of another position."""
+    """Judge a file source that resumes at the offset of another position."""
     assert pair.before and pair.after
     told = (pair.before.name, pair.after.name)
     if own is None or (own.offsets is not None and own.offsets != pair.before.offsets):

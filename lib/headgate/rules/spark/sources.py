@@ -49,7 +49,7 @@ def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
 
 
 def _may_be_read_twice(c: Comparison) -> bool:
-    """Say whether one side's progress alone tells its sources, and could name one for several."""
+    """Say whether a side's sources come only from progress, which may name one for several."""
     sides = (c.before.sources or (), c.after.sources or ())
     open_ = [any(s.log_places is None for s in side) for side in sides]
     few, many = sorted(

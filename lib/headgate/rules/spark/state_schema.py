@@ -85,8 +85,8 @@ _RESOLVED = frozenset({"project", "filter"})
 def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
     """Say whether an operator, its input and everything below it are the same in both versions.
 
-    Pruning makes the whole graph matter, not only what lies above. Equal text of another type
-    is possible where the evidence has no types at all.
+    Pruning makes the whole graph matter, not only what is above. Equal text of another type
+    is possible if the evidence has no types at all.
     """
     return (
         bool(c.before.topology.nodes)
@@ -295,7 +295,7 @@ def stored_nulls(c: Comparison) -> Iterator[RuleResult]:
 
 
 def _reads_back(c: Comparison, pair: OperatorPair) -> bool:
-    """Whether what is stored comes out again; groups of update mode only do with new rows."""
+    """Whether the query outputs stored rows; update mode only outputs groups with new rows."""
     if pair.kind is OperatorKind.STREAM_JOIN:
         return True
     is_update = (output_mode(c.after) or "").lower() == "update"
@@ -339,7 +339,7 @@ def _ask_for_nulls(pair: OperatorPair, store: StorePair, fields: list[str]) -> R
 
 
 def _refused(c: Comparison, part: str) -> Iterator[tuple[OperatorPair, StorePair, Fit]]:
-    """Yield each operator's first store whose part is refused, as the engine stops there."""
+    """Yield each operator's first store whose part Spark refuses, as the query fails there."""
     if check_is_off(c):
         return
     for pair in c.operators:

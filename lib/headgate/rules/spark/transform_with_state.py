@@ -210,7 +210,7 @@ def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Rule
 def _variables(
     c: Comparison,
 ) -> Iterator[tuple[OperatorPair, dict[str, Variable], dict[str, Variable]]]:
-    """Yield the operators whose variables both sides tell."""
+    """Yield the operators whose variables both sides' evidence has."""
     for pair in c.operators:
         if pair.kind is OperatorKind.TRANSFORM_WITH_STATE:
             old, new = variables(pair.before), variables(pair.after)
@@ -219,7 +219,7 @@ def _variables(
 
 
 def _avro_values(c: Comparison) -> Iterator[tuple[OperatorPair, StorePair, Schema, Schema]]:
-    """Yield the stored values that are resolved by name and that both sides tell."""
+    """Yield the stored values that are resolved by name and that both sides' evidence has."""
     for pair, old, new in _variables(c):
         for store in store_pairs(pair):
             stored, planned = store.stored(VALUE), store.planned(VALUE)

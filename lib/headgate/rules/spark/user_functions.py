@@ -43,10 +43,10 @@ def body(c: Comparison, old: str | None, new: str | None) -> Body:
 
 
 def processors(c: Comparison) -> Body | None:
-    """Return the code of all transformWithState processors as one; None where no side has any.
+    """Return the code of all transformWithState processors as one; None if no side has any.
 
-    Plans call each by PySpark's own wrapper, so that several can't be told apart by name: they
-    are compared in the order in which the code makes them.
+    Plans call each by PySpark's own wrapper, so that names don't distinguish several: they are
+    compared in the order in which the code makes them.
     """
     old, new = (_of_kind(v, PROCESSOR) for v in (c.before, c.after))
     names = sorted(
@@ -81,7 +81,7 @@ def feeds_state(c: Comparison, name: str) -> bool:
 
 
 def short(found: str | None) -> str:
-    """Return the beginning of a hash, enough to tell two apart."""
+    """Return the beginning of a hash, enough to distinguish two."""
     return found[:_SHOWN] if found else "not captured"
 
 

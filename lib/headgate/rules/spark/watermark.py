@@ -294,7 +294,7 @@ def _removed(c: Comparison, pair: OperatorPair, because: str = _GONE) -> RuleRes
 
 
 def _pairs(c: Comparison) -> Iterator[tuple[Watermark, Watermark]]:
-    """Pair watermarks by place, where both versions have the same number of them."""
+    """Pair watermarks by position, if both versions have the same number of them."""
     if len(c.before.watermarks) == len(c.after.watermarks):
         yield from zip(c.before.watermarks, c.after.watermarks, strict=True)
 

@@ -130,9 +130,9 @@ def _read_aggregates(c: Comparison) -> Iterator[OperatorPair]:
 
 
 def _windows(c: Comparison) -> Iterator[tuple[OperatorPair, Window, Window]]:
-    """Yield windows before and after, also where the value is refused.
+    """Yield windows before and after, even if Spark refuses the value schema.
 
-    Who mends the refused value alone would run into the other window next.
+    If the schema is all that somebody fixes, the other window is the next problem.
     """
     kinds = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
     for pair in c.operators:

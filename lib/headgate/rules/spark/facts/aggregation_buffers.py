@@ -1,4 +1,4 @@
-"""What an aggregate function stores, and whether another function can take it over.
+"""What an aggregate function stores, and whether another function can restore it.
 
 Source: `aggBufferAttributes` of Spark's aggregate functions; measured restarts on 4.2.0.
 """
@@ -67,9 +67,9 @@ _CONDITION = re.compile(r"^(?:NOT |\(.* (?:[<>=]|[<>]=|<=>|AND|OR) .*\)$|is(?:no
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """One stored part of an aggregate: `sum` of `s0.v`, whichever function asked for it.
+    """One stored part of an aggregate: `sum` of `s0.v`, whichever function needs it.
 
-    `type` is the argument's, None where nobody knows it.
+    `type` is the argument's, None if unknown.
     """
 
     name: str
@@ -115,9 +115,10 @@ def _stored(function: str, kind: str | None) -> tuple[Buffer, ...]:
 def carried(
     before: Sequence[Buffer], after: Sequence[Buffer]
 ) -> Iterator[tuple[Buffer, Buffer, Carry]]:
-    """Yield stored and new buffers that differ, place by place; `before` is as long as `after`.
+    """Yield stored and new buffers that differ, by position; `before` is as long as `after`.
 
-    A buffer that another place has stored is taken from the wrong place, however alike both are.
+    A buffer that is stored at another position is restored from the wrong one, however alike both
+    are.
     """
     old, new = [_meaning(b) for b in before], [_meaning(a) for a in after]
     for place, (b, a) in enumerate(zip(before, after, strict=True)):
@@ -268,7 +269,7 @@ def _is_unscaled(buffer: Buffer) -> bool:
 
 
 def _related(before: Buffer, after: Buffer) -> bool:
-    """A count stays a count; anything else must still read, in each place, a column of before."""
+    """A count stays a count; anything else must still read the same column at each position."""
     if before.name in _COUNTS:
         return True
     return pairwise_related(before.argument, after.argument)

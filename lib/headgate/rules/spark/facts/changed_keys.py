@@ -47,7 +47,7 @@ _THEN = {SAME_KEY: _IF_KEYS_DIFFER, SAME_TIME: IF_TIMES_DIFFER, WERE_NULLS: _IF_
 def unknown(
     pairs: Iterable[OperatorPair], keys: str, question: str, remedy: str
 ) -> Iterator[RuleResult]:
-    """Ask for the keys of the operators whose keys the evidence of a version does not show.
+    """Yield a question for each operator whose keys the evidence of a version does not show.
 
     `keys` is what the operator calls them.
     """
@@ -142,7 +142,7 @@ def unsure(
     because: str,
     question: str = SAME_KEY,
 ) -> RuleResult:
-    """Ask what decides whether stored keys or times stay the same, where no plan tells."""
+    """Return the question whether stored keys or times stay the same, if no plan shows it."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,

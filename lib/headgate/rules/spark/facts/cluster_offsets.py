@@ -35,7 +35,7 @@ class Logged:
 
     @property
     def beyond(self) -> int:
-        """How far the offset lies beyond the end of the partition."""
+        """By how many records the offset is after the end of the partition."""
         known = self.now is not None and self.now.end is not None
         return max(self.offset - self.now.end, 0) if known else 0  # type: ignore[union-attr, operator]
 
@@ -54,7 +54,7 @@ def asked(c: Comparison) -> Iterator[tuple[SourcePair, Cluster]]:
 def is_its_cluster(source: Source, cluster: Cluster) -> bool:
     """Say whether a source reads this cluster: equal addresses, or a topic of its own is there.
 
-    One cluster has many addresses, so other addresses alone prove nothing.
+    One cluster has many addresses, so other addresses aren't evidence of another cluster.
     """
     return _same_address(source, cluster) or any(t in cluster.topics for t in source.topics)
 
@@ -71,7 +71,7 @@ def _addresses(text: str) -> set[str]:
 
 
 def are_current(version: Version) -> bool:
-    """Say whether the offsets are those that the query has now, as far as anybody can tell."""
+    """Say whether the offsets are those that the query has now, as far as known."""
     return version.progress is None or version.progress.offsets_from != STORED
 
 
@@ -132,5 +132,5 @@ def listed(names: Iterable[str]) -> str:
 
 
 def exact(c: Comparison) -> StateEffect:
-    """Return the effect of what leaves state alone."""
+    """Return the effect of a change that doesn't touch state."""
     return StateEffect.EXACT if c.is_stateful else StateEffect.NONE

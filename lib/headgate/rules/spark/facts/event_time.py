@@ -33,7 +33,7 @@ def goes_by_time(operator: StatefulOperator, watermarks: Sequence[Watermark]) ->
     """Say whether an operator drops rows, evicts state or fires timers by the watermark.
 
     A join may, by its condition. An aggregate or a deduplication whose keys hold no event time
-    does not look at it; where its keys are not known it may.
+    does not use it; if its keys are unknown it may.
     """
     if operator.kind in (*AGGREGATES, OperatorKind.DEDUPLICATE):
         return operator.keys is None or keyed_by_time(operator, watermarks)
@@ -48,7 +48,7 @@ def keyed_by_time(operator: StatefulOperator, watermarks: Sequence[Watermark]) -
     """Say whether a key, or its window, is cut over a watermarked column.
 
     Explain text shows which columns carry the watermark: one that was made before `withWatermark`
-    does not. Other evidence tells by the expressions.
+    does not. In other evidence the expressions show it.
     """
     marked = operator.extra.get("keys_carry_watermark")
     if marked is not None:

@@ -1,7 +1,7 @@
-"""Small readings of resolved expressions: which columns, which function, which time window.
+"""Parse resolved expressions in part: which columns, which function, which time window.
 
 The text is what `StatefulOperator` promises: resolved to `s0.column`, free of attribute ids. A name
-that would break it stands in backticks, as in SQL: commas and brackets in there end nothing.
+that would break it is in backticks, as in SQL: commas and brackets in there end nothing.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def without_names(expression: str) -> str:
 
 
 def _inside(text: str) -> tuple[str, str]:
-    """Split after an opened bracket: what stands inside, and what follows its end."""
+    """Split after an opened bracket: the text inside, and the text after its end."""
     depth = 1
     for place, mark in _marks(text):
         depth += (mark in "([{") - (mark in ")]}")
@@ -149,14 +149,14 @@ def _inside(text: str) -> tuple[str, str]:
 
 
 def _marks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the brackets and commas that are in no quoted name, with their places."""
+    """Yield the brackets and commas outside quoted names, each after its index."""
     for match in _MARK.finditer(text):
         if match.group()[0] != "`":
             yield match.start(), match.group()
 
 
 def split_arguments(text: str) -> list[str]:
-    """Return the parts between commas that stand in no bracket."""
+    """Return the parts between commas that are outside all brackets."""
     parts, depth, start = [], 0, 0
     for place, mark in _marks(text):
         depth += (mark in "([{") - (mark in ")]}")
@@ -167,9 +167,9 @@ def split_arguments(text: str) -> list[str]:
 
 
 def pairwise_related(before: str, after: str) -> bool:
-    """Say whether two lists of arguments read, place by place, a column in common, or none.
+    """Say whether two lists of arguments read, at each position, a column in common, or none.
 
-    The fields of a struct are places, too: the engine compares and stores them in their order.
+    The fields of a struct are positions, too: the engine compares and stores them in their order.
     """
     old, new = _places(before), _places(after)
     if old != new and sorted(old) == sorted(new):

@@ -56,7 +56,7 @@ class OutputChange:
 
     @property
     def now(self) -> str | None:
-        """What stands there now."""
+        """What the new version has in the same field."""
         return self._shown(self.after)
 
     def _shown(self, side: str | None) -> str | None:
@@ -66,7 +66,7 @@ class OutputChange:
 
 
 def same_place(before: Sink | None, after: Sink | None) -> bool:
-    """Whether both sinks are known to write to one place, or nothing says that they don't."""
+    """Whether both sinks are known to write to one location, or nothing says that they don't."""
     if before is None or after is None:
         return False
     formats = {s.format for s in (before, after) if s.format}
@@ -79,9 +79,9 @@ def same_place(before: Sink | None, after: Sink | None) -> bool:
 
 
 def output_changes(before: Version, after: Version) -> tuple[OutputChange, ...]:
-    """Return what differs in the fields that both versions' evidence tells; pure.
+    """Return what differs in the fields that both versions' evidence shows; pure.
 
-    Nothing where one output is not known, or they write to different places.
+    Nothing if one output is unknown, or they write to different locations.
     """
     old, new = before.sink, after.sink
     if old is None or new is None or not same_place(old, new):
@@ -141,7 +141,7 @@ def _fields(before: Schema, after: Schema, column: str) -> Iterator[OutputChange
 
 
 def _is_within_gone(path: str, mine: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether what holds a field differs as a whole, so that it need not be told of each part."""
+    """Whether what holds a field differs as a whole, so that its parts need no findings."""
     outer = path
     while "." in outer:
         outer = outer.rpartition(".")[0]
@@ -156,7 +156,7 @@ def _differ(old: str, new: str) -> bool:
 
 
 def _flat(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Yield path and type of every field; of one that holds others the type is its kind alone."""
+    """Yield path and type of every field; of one that holds others the type is only its kind."""
     stack: list[tuple[str, Any, int]] = [(f.name, f.type, 0) for f in reversed(schema.fields)]
     while stack:
         path, kind, depth = stack.pop()

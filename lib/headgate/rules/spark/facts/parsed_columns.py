@@ -16,7 +16,7 @@ _WORDS = frozenset(("doc", "default", "aliases", "order", "namespace"))
 
 
 def changed_reading(before: Version, after: Version) -> Iterator[tuple[Parsed, Parsed]]:
-    """Yield the readers of the same column by the same function whose schema changed."""
+    """Yield the calls that parse the same column by the same function and whose schema changed."""
     old = _by_column(before)
     for key, now in _by_column(after).items():
         was = old.get(key)
@@ -25,7 +25,7 @@ def changed_reading(before: Version, after: Version) -> Iterator[tuple[Parsed, P
 
 
 def _by_column(version: Version) -> dict[tuple[str, tuple[str, ...]], Parsed]:
-    """Return the readers by what they read; a column that is read in two ways tells nothing."""
+    """Return the parsing calls by function and columns; columns parsed in two ways are left out."""
     found: dict[tuple[str, tuple[str, ...]], list[Parsed]] = {}
     for parsed in version.parsed:
         if parsed.columns:
@@ -65,7 +65,7 @@ def _types(schema: Schema) -> dict[str, str]:
 
 
 def layout_of(text: str) -> Any:
-    """Return an Avro schema without what no byte depends on; the text where it is no JSON."""
+    """Return an Avro schema without what no byte depends on; the text if it isn't JSON."""
     try:
         return _bare(json.loads(text), 0)
     except (ValueError, RecursionError):

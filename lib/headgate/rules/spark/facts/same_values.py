@@ -187,7 +187,7 @@ def _substring(args: Sequence[str]) -> str | None:
 
 
 def _first_part(args: Sequence[str]) -> str | None:
-    """Read what stands before a mark, in `split(x, '-')[0]` or `substring_index(x, '-', 1)`."""
+    """Return the part before a mark, of `split(x, '-')[0]` or `substring_index(x, '-', 1)`."""
     value, mark, *more = [*args, ""]
     plain = bool(mark) and not _SPECIAL & set(mark) and more[:1] in (["1"], ["-1"], [""])
     return f"substring_index({settled(value)}, {mark}, 1)" if plain else None
@@ -285,7 +285,7 @@ def _when(args: Sequence[str]) -> str | None:
 
 
 def _with_lists(args: Sequence[str]) -> list[str]:
-    """Put branches together that follow each other, ask for a value of one column, and give one."""
+    """Join branches that follow each other, test one column for a value, and give one result."""
     out: list[str] = []
     for at in range(0, len(args) - 1, 2):
         condition, result = _listed(args[at]), args[at + 1]

@@ -107,7 +107,7 @@ def _without_folders(keys: Keys) -> Keys:
 
 
 def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
-    """Compare keys place by place; their types are known to fit."""
+    """Compare keys by position; their types are known to fit."""
     if len(before) != len(after):
         return KeyChange.OTHER
     plain = readable(c, before), readable(c, after)
@@ -136,7 +136,7 @@ def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
 
 
 def _is_rewritten(before: str, after: str) -> bool:
-    """Say whether functions took the place of others, or a format's own reader that of a parser.
+    """Say whether functions replaced others, or a format's own parser another one.
 
     Of 17 recorded changes of this kind, 12 gave the same keys. One function more, other arguments
     of the same functions, or another function of a family gave other keys in all 19.
@@ -224,8 +224,8 @@ def _same(c: Comparison, before: str, after: str) -> bool:
 def _by_source(version: Version, key: str) -> dict[str, str]:
     """Return the key's expression for each named source whose rows come together in a union.
 
-    A constant reads no source: in a union of as many parts as sources, it belongs to the source in
-    its place.
+    A constant reads no source: in a union of as many parts as sources, it belongs to the source at
+    its position.
     """
     names = {f"s{s.position}": s.name for s in version.sources or () if s.name}
     name, inside = call_of(key) or ("", "")
@@ -247,7 +247,7 @@ def _fills(before: str, after: str) -> bool:
 
 
 def without_nulls(c: Comparison, location: Location, before: Keys, after: Keys) -> bool:
-    """Say whether keys that differ for null alone are of columns that the old version filters.
+    """Say whether keys that differ only for null are of columns that the old version filters.
 
     Then no stored key is of a null.
     """
@@ -258,7 +258,7 @@ def without_nulls(c: Comparison, location: Location, before: Keys, after: Keys) 
 
 
 def _same_but_for_null(before: str, after: str) -> bool:
-    """Say whether two expressions differ for null alone."""
+    """Say whether two expressions differ only for null."""
     if _fills(before, after):
         return True
     old, new = (_SIZE.sub(r"\1)", settled(k)) for k in (before, after))

@@ -102,7 +102,7 @@ class StorePair:
         return self.before.key_schema if part == KEY else self.before.value_schema
 
     def planned(self, part: str) -> Schema | None:
-        """Return the schema that the new plan asks for, in the format that is pinned."""
+        """Return the schema that the new plan needs, in the format that is pinned."""
         if part == VALUE and None not in (self.pinned_format, self.after.format):
             return in_format(self.after, str(self.pinned_format))
         return self.after.key_schema if part == KEY else self.after.value_schema
@@ -170,7 +170,7 @@ def in_format(store: StateStore, pinned: str) -> Schema | None:
 
     The plan was made with the session's format, and the offset log's wins. Format 1 of an
     aggregate stores the key in the value, too; format 2 of a join adds whether a row was matched,
-    and the third keeps that in another place.
+    and the third keeps that elsewhere.
     """
     value, key = store.value_schema, store.key_schema
     if value is None or key is None or store.format == pinned:
@@ -199,7 +199,7 @@ def worst_fit(pair: OperatorPair) -> Fit:
 
 
 def keys_fit(pair: OperatorPair) -> bool:
-    """Say whether no key schema is refused: what is in the keys is told apart from the values."""
+    """Say whether Spark accepts all key schemas: the value schemas are compared apart from them."""
     return not any(fit(s.stored(KEY), s.planned(KEY)).refused for s in store_pairs(pair))
 
 

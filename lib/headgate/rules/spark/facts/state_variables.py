@@ -1,4 +1,4 @@
-"""The state variables of a transformWithState, and whether Avro rows of one can be read anew.
+"""The state variables of a transformWithState, and whether its new code can decode Avro rows.
 
 Source: `TransformWithStateOperatorProperties`, `StateSchemaCompatibilityChecker` (Avro values:
 `SchemaValidatorBuilder.canReadStrategy().validateAll()`) and restarts on Spark 4.2.0.
@@ -39,7 +39,7 @@ def variables(operator: StatefulOperator | None) -> dict[str, Variable] | None:
 
 
 def variables_known(pair: OperatorPair) -> bool:
-    """Say whether both sides tell their variables."""
+    """Say whether the evidence of both sides has their variables."""
     return variables(pair.before) is not None and variables(pair.after) is not None
 
 
@@ -133,7 +133,7 @@ def _inner(kind: dict[str, Any]) -> tuple[Field, ...]:
 
 
 def moved(stored: Schema, planned: Schema) -> tuple[str, ...]:
-    """Return the fields, nested ones by their path, that stand in both at different places."""
+    """Return the fields, nested ones by their path, that have different positions in both."""
     old, new = ([p for f in s.fields for p in _paths(f.name, f.type)] for s in (stored, planned))
     return tuple(p for p in old if p in new and old.index(p) != new.index(p))
 

@@ -66,8 +66,8 @@ def _shown(places: set[str]) -> str:
 def looks_equal(c: Comparison) -> bool:
     """Say whether nothing visible differs: operators, state columns, sources, sink, settings.
 
-    Then what did change lies where evidence does not reach, such as a function's body. What only
-    one side's evidence tells is no difference.
+    Then what did change is beyond the evidence, such as a function's body. What only one side's
+    evidence shows isn't a difference.
     """
     return (
         transforms(c.before.topology) == transforms(c.after.topology)
@@ -79,7 +79,7 @@ def looks_equal(c: Comparison) -> bool:
 
 
 def _agree(old: Any, new: Any) -> bool:
-    """Say whether two values are equal, part by part; None is what nobody told."""
+    """Say whether two values are equal, part by part; None is unknown, and equals all."""
     if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
         return all(map(_agree, old, new))
     return old is None or new is None or bool(old == new)
@@ -96,7 +96,7 @@ def _operator(o: StatefulOperator) -> tuple[Any, ...]:
 
 
 def _columns(before: StatefulOperator, after: StatefulOperator) -> bool:
-    """Say whether the values of the stores that both sides tell have the same columns."""
+    """Say whether the values of the stores that both sides show have the same columns."""
     new = {s.store: s.value_schema for s in after.stores if s.value_schema}
     told = [s for s in before.stores if s.value_schema and s.store in new]
     return all(
