@@ -1,4 +1,4 @@
-"""Settings of changelogs, where the new version's own were listed: they tell the kind of store."""
+"""Settings of changelogs, if the new version's own were listed: they show the kind of store."""
 
 from __future__ import annotations
 

@@ -58,11 +58,11 @@ def _was_there_without(c: StreamsComparison, key: Key) -> bool:
 
 
 def only_published(flow: Flow, store: StreamsStore) -> bool:
-    """Say whether nothing but queries reads a store that keeps the result of a table.
+    """Say whether only queries read a store that keeps the result of a table.
 
-    Such rows are worked out anew from other stores. The store of a join of tables is never looked
-    into for the row before; those of mapped values and of foreign-key joins are, by what takes old
-    rows back.
+    Such rows are computed from other stores. The store of a join of tables is never queried for the
+    previous row; those of mapped values and of foreign-key joins are, by operators that retract old
+    rows.
     """
     users = flow.users(store)
     if not users or users[1:]:

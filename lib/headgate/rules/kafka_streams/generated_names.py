@@ -1,4 +1,4 @@
-"""Stores that do the same with the same input: only their generated numbers tell them apart."""
+"""Stores that do the same with the same input: only their generated numbers differ."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResul
 def _hold_the_same(flow: Flow, stores: Sequence[StreamsStore]) -> bool:
     """Say whether they are windows of a self-join, which hold the same rows of one stream.
 
-    A join's window keeps the records as they come: no function stands in between.
+    A join's window keeps the records as they come: no function is in between.
     """
     writers = [next(iter(flow.users(s))) for s in stores]
     windows = all(flow.nodes[k].operator == "join_window" for k in writers)

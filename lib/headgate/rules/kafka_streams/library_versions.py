@@ -20,7 +20,7 @@ def release(text: str | None) -> Release | None:
 
 
 def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
-    """Return the runtime before and after; `upgrade.from` of the new version tells the old one."""
+    """Return the old and the new runtime; the new version's `upgrade.from` may name the old one."""
     was = release(c.before.engine_version) or release(c.new.config.get("upgrade.from"))
     return was, release(c.after.engine_version)
 

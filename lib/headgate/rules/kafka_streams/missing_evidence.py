@@ -108,7 +108,7 @@ def _shape(app: StreamsApplication) -> tuple[object, ...]:
 def _decided(c: StreamsComparison) -> bool:
     """Say whether inputs, settings or the runtime explain the upgrade.
 
-    What only one side's evidence tells is no change: settings count where both sides have some.
+    What only one side's evidence shows isn't a change: settings count if both sides have some.
     """
     if c.old.config and c.new.config and _other_settings(c):
         return True

@@ -1,4 +1,4 @@
-"""Stores that no operator uses any more: what they held, and what stands in their place."""
+"""Stores that no operator uses any more: what they held, and what replaces them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 def _in_its_place(c: StreamsComparison, was: StreamsStore) -> StreamsStore | None:
-    """Return a new store of another kind of operator at the same place, or None."""
+    """Return a new store of another kind of operator that replaces `was`, or None."""
     mine = meaning(c.flow_before, was)
     news = (p.after for p in c.stores if p.after and not p.before)
     return next((s for s in news if mine and _is_in_place(c, was, mine, s)), None)

@@ -1,4 +1,4 @@
-"""Repartition topics: what waits in one under a name that nobody reads any more is lost."""
+"""Repartition topics: records in one whose name has no consumers any more are lost."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def records_waiting(c: StreamsComparison, old: Repartition) -> int | None:
 
 
 def lag_on(c: StreamsComparison, topic: str) -> int | None:
-    """Return the group's lag on a topic in records; None where the cluster doesn't tell it."""
+    """Return the group's lag on a topic in records; None if the cluster doesn't show it."""
     if c.cluster is None or c.group is None:
         return None
     lags = [n for (name, _), n in c.cluster.lag(c.group).items() if name == topic]
@@ -110,7 +110,7 @@ class _Places:
         return self.by_inputs.get((old.kind, inputs))
 
     def reader_lives_on(self, old: Repartition) -> bool:
-        """Say whether a store behind it goes on."""
+        """Say whether a store that it feeds still exists."""
         return any(n in self.behind for n in old.reads_into)
 
     def merged(self, old: Repartition) -> bool:

@@ -345,9 +345,9 @@ def _resurrected(now: StreamsStore) -> RuleResult:
 
 
 def _used_before(c: StreamsComparison, now: StreamsStore) -> StreamsStore | None:
-    """Return the store that a processor of both versions no longer uses, and used in its place.
+    """Return the store that a processor used before `now`, and no longer uses.
 
-    Others still use that one, so that it is no store under another name.
+    Others still use that one, so that it isn't a store under another name.
     """
     left = {_key(s): s for s in c.new.stores}
     for key in c.flow_after.users(now):

@@ -1,4 +1,4 @@
-"""What a store's keys mean: what stands between it and its inputs, and behind it."""
+"""What a store's keys mean: which operators are between it and its inputs, and after it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 def kept(c: StreamsComparison) -> Iterator[tuple[StorePair, StreamsStore, StreamsStore]]:
-    """Yield the stores whose state goes on: one meaning, one name, in both versions."""
+    """Yield the stores whose state is kept: one meaning, one name, in both versions."""
     for pair in c.stores:
         was, now = pair.before, pair.after
         if was and now and was.name == now.name and not (was.is_global or now.is_global):
@@ -213,8 +213,8 @@ _OF_THE_DSL = frozenset(
 def _only_named(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> bool:
     """Say whether an operator of the DSL may just have got a name, or lost it.
 
-    What follows is the same, or was named as well. A processor in its place has no toStream() and
-    no table behind it. Of several named users of a store, each may be the one that fills it.
+    What follows is the same, or was named as well. A processor that replaces it has no toStream()
+    and no table after it. Of several named users of a store, each may be the one that fills it.
     """
     old, new = c.flow_before, c.flow_after
     first, then = old.users(was), new.users(now)
@@ -337,7 +337,7 @@ def _other_processor(pair: StorePair, now: StreamsStore, old: str, new: str) -> 
 
 
 def _is_of_table(keys: Sequence[Key]) -> bool | None:
-    """Say whether a store's first user aggregates a table; None if its own name doesn't tell."""
+    """Say whether a store's first user aggregates a table; None if its own name doesn't show it."""
     name = keys[0][1] if keys else ""
     kind, _, what = name.partition("-")
     is_known = what.startswith(("AGGREGATE-", "REDUCE-")) and kind in ("KTABLE", "KSTREAM")

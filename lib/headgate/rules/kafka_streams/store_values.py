@@ -138,7 +138,7 @@ def _of_table(flow: Flow, start: Key) -> Counter[str]:
 
 
 def _words(flow: Flow, start: Key) -> list[str]:
-    """Return the operators above, sources aside."""
+    """Return the operators above, without sources."""
     return sorted(flow.word(k) for k in _above(flow, start) if flow.nodes[k].kind == "processor")
 
 

@@ -128,7 +128,7 @@ _SECOND_TASK = "java.lang.IllegalStateException"
 
 
 def _has_several_tasks(c: StreamsComparison, store: StreamsStore) -> bool:
-    """Say whether a store's changelog, or the topic in its place, has several partitions."""
+    """Say whether a store's changelog, or the topic that replaces it, has several partitions."""
     topic = store.changelog or store.restored_from
     return {**c.inputs, **c.existing}.get(topic or "", 1) > 1
 

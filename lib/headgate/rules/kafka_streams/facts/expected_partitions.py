@@ -22,7 +22,7 @@ _JOINS = frozenset({"table_join", "table_left_join", "table_table_join", "stream
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Partitions by topic on the cluster, and tasks by sub-topology, as far as they can be told.
+    """Partitions by topic on the cluster, and tasks by sub-topology, as far as known.
 
     `unequal` are topics that are joined and differ: {topic: number}.
     """
@@ -33,7 +33,7 @@ class Counts:
 
 
 def is_explicit(flow: Flow, repartition: Repartition) -> bool:
-    """Say whether the code asks for a repartition that the key does not need.
+    """Say whether the code has a `repartition()` that the key does not need.
 
     `repartition()` of a key that nothing changed has only two uses: another partitioner, and a
     number of partitions of its own.
@@ -44,11 +44,11 @@ def is_explicit(flow: Flow, repartition: Repartition) -> bool:
 
 
 def may_set_count(flow: Flow, repartition: Repartition) -> bool:
-    """Say whether it was certainly asked for by `repartition()`, which may set its own count.
+    """Say whether it certainly comes from `repartition()`, which may set its own count.
 
-    An unnamed one is called so. A named one shows where a join and another operator read it:
-    without optimisation, a join that needs one gets a repartition of its own. Aggregations of one
-    grouping share its repartition, and those of `repartition()` can't be told from them.
+    An unnamed one has that in its name. A named one is certain if a join and another operator read
+    it: without optimisation, a join that needs one gets a repartition of its own. Aggregations of
+    one grouping share its repartition, which looks like that of a `repartition()`.
     """
     if repartition.kind is not InternalKind.REPARTITION:
         return False
@@ -79,7 +79,7 @@ def counts(flow: Flow, inputs: Mapping[str, int], pinned: Mapping[str, int]) -> 
     """Return the numbers for inputs with these partitions.
 
     `pinned` are repartition topics by their names on the cluster, with the number that the code
-    sets. Topics whose number can't be told are left out.
+    sets. Topics whose number is unknown are left out.
     """
     work = _Counting(flow, inputs, pinned)
     work.repartitions()

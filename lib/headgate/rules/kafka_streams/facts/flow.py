@@ -193,7 +193,7 @@ class Flow:
         return {name: tuple(stores) for name, stores in found.items()}
 
     def word(self, key: Key) -> str:
-        """What a processor does; by its own name where the names don't tell."""
+        """What a processor does; with its own name if that isn't known."""
         operator = self.nodes[key].operator
         return f"{operator} {key[1]}" if operator in UNREAD else operator
 

@@ -77,9 +77,9 @@ class StreamsComparison:
     def pinned(self) -> Mapping[str, int]:
         """Repartition topics whose number the code sets, with what they have.
 
-        Known where the number is not what the inputs gave, and assumed where a repartition that no
-        changed key needs was asked for. What the broker keeps of a streams group tells nothing of
-        it: there each repartition topic has the number that it got, whoever decided that.
+        Known if the number is not what the inputs gave, and assumed of a `repartition()` that no
+        changed key needs. What the broker keeps of a streams group doesn't show it: there each
+        repartition topic has the number that it got, whoever decided that.
         """
         old = {r.topic for r in self.old.repartitions}
         found: dict[str, int] = {}

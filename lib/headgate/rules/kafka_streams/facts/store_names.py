@@ -50,7 +50,7 @@ _GENERATED = {
 
 
 def way_to_name(flow: Flow, store: StreamsStore, old: str) -> str | None:
-    """Return the sentence that tells how to give `store` the name `old`; None if no code can."""
+    """Return the sentence that says how to give `store` the name `old`; None if no code can."""
     operators = [flow.nodes[k].operator for k in flow.users(store)]
     if "suppress" in operators:
         base = old.removesuffix("-store")

@@ -1,7 +1,7 @@
 """Which state store of one version means what a store of the other means, whatever it is called.
 
-The engine looks a store up by its name alone. What a store means is what fills it, from which
-topics, and what is made of it; where that moved to another name, the engine goes wrong in silence.
+The engine finds a store only by its name. What a store means is what fills it, from which
+topics, and what is made of it; if that has another name now, results are silently wrong.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Meaning:
 
     @property
     def whole(self) -> tuple[object, ...]:
-        """All that tells two stores apart; equal for twins."""
+        """All that distinguishes two stores; equal for twins."""
         return self.users, self.up, self.down
 
 
@@ -111,8 +111,9 @@ def _family(word: str) -> str:
 def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[StorePair, ...]:
     """Pair the stores of two versions: as declared, by a name that the code gave, by meaning.
 
-    Last come stores of one generated name whose operators only have other names in the code.
-    Stores that only one version has stand alone. Every store is in exactly one pair.
+    Last come stores of one generated name whose operators only have other names in the code. A
+    store that only one version has is a pair without the other side. Every store is in exactly one
+    pair.
     """
     left = {(s.topology, s.name): s for s in old.app.stores}
     right = {(s.topology, s.name): s for s in new.app.stores}
@@ -135,7 +136,7 @@ def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[Store
 
 
 def _only_renamed(old: Flow, was: StreamsStore, new: Flow, now: StreamsStore) -> bool:
-    """Say whether the code's own names are all that tells two stores of one name apart."""
+    """Say whether two stores of one name differ only in the names that the code gives."""
     before, after = meaning(old, was), meaning(new, now)
     if before is None or after is None or before.inputs != after.inputs:
         return False
@@ -153,7 +154,7 @@ def _by_meaning(
 ) -> Iterator[tuple[StreamsStore, StreamsStore]]:
     """Yield pairs, the most alike first; of equally alike ones, those of one name first.
 
-    Stores that share all that a step looks at are found by it; only what is left over is compared
+    Stores that share all that a step compares are found by it; only what is left over is compared
     one by one.
     """
     olds: _Placed = {i: (s, m) for i, s in enumerate(left) if (m := meaning(old, s))}
@@ -176,7 +177,7 @@ _STEPS: tuple[Callable[[Meaning], Hashable], ...] = (
 def _alike(
     olds: _Placed, news: _Placed, step: Callable[[Meaning], Hashable]
 ) -> Iterator[tuple[int, int]]:
-    """Yield places of what a step takes for one: by name, then in the order of the numbers."""
+    """Yield the indices of stores that a step considers one: by name, then in numeric order."""
     groups: dict[Hashable, tuple[list[int], list[int]]] = {}
     for side, placed in enumerate((olds, news)):
         for place, (_, what) in placed.items():
