@@ -1,4 +1,4 @@
-"""Rules about Avro: what a reader's schema makes of records that another schema wrote."""
+"""Rules about Avro: how a reader schema decodes records that another schema wrote."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PROMOTED_TO = {
 
 
 def counterparts(pair: Pair) -> Iterator[tuple[Any, Any | None]]:
-    """Yield each of the reader's fields with the writer's that it is read from.
+    """Yield each field of the reader schema with the writer's field that it is read from.
 
-    Fields are matched by name, then by the reader's aliases; None where the writer has none.
+    Fields are matched by name, then by aliases in the reader schema; None if the writer has none.
     """
     by_name = {f.name: f for f in pair.writer.fields}
     for field in pair.reader.fields:
@@ -253,7 +253,7 @@ AVRO = (
 
 
 def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
-    """Yield what lies below a pair and is compared in its turn: (reader, writer, path)."""
+    """Yield what is below a pair and is compared in its turn: (reader schema, writer's, path)."""
     reader, writer = pair.reader, pair.writer
     if reader.type in UNIONS or writer.type in UNIONS:
         yield from _nullable_parts(pair)
@@ -273,9 +273,9 @@ def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
 
 
 def _nullable_parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
-    """Yield the branches that are of one kind where each side has one of it, beside null.
+    """Yield the branches of one kind, if each side has exactly one of it beside null.
 
-    What is wrong inside such a pair is told where it is, and not only as a branch that is missing.
+    What is wrong inside such a pair is reported there, and not only as a missing branch.
     """
     sides = [
         [b for b in (n.schemas if n.type in UNIONS else (n,)) if b.type != "null"]

@@ -75,7 +75,7 @@ _OF: dict[SchemaFormat, tuple[Sequence[SchemaRule], Parts]] = {
 def compare(before: Sequence[TopicSchema], after: TopicSchema, mode: Mode) -> SchemaReport:
     """Compare the new schema with the older ones, oldest first; pure.
 
-    A mode that is not transitive asks the newest older one alone. The field changes are against
+    A mode that is not transitive compares only the newest older one. The field changes are against
     that one, too. Without an older version there is nothing to find.
     """
     chosen = tuple(before if mode.is_transitive else before[-1:])
@@ -94,7 +94,7 @@ def compare(before: Sequence[TopicSchema], after: TopicSchema, mode: Mode) -> Sc
 
 
 def worst_first(findings: Iterable[SchemaFinding]) -> tuple[SchemaFinding, ...]:
-    """Sort by effect; findings of one effect keep their order, and none stands there twice."""
+    """Sort by effect; findings of one effect keep their order, and each is there only once."""
     unique = dict.fromkeys(findings)
     return tuple(sorted(unique, key=lambda f: -f.effect))
 
@@ -112,7 +112,7 @@ def check(before: TopicSchema, after: TopicSchema, direction: Direction) -> list
 
 
 class _Judge:
-    """Walk two trees side by side; each pair of places is judged once, so recursion ends."""
+    """Walk two trees side by side; each pair of nodes is judged once, so recursion ends."""
 
     def __init__(self, form: SchemaFormat, direction: Direction) -> None:
         self._rules, self._parts = _OF[form]
@@ -162,12 +162,12 @@ class _Judge:
 
 
 def _identity(node: Any) -> object:
-    """Return what tells places apart: nodes that are made anew each time they are met have one."""
+    """Return what identifies a node, the same if the node is created each time it is visited."""
     return node.place if hasattr(node, "place") else id(node)
 
 
 def _once(findings: Iterable[SchemaFinding]) -> list[SchemaFinding]:
-    """Leave out a combination's finding where another one of the same place says more."""
+    """Leave out a combination's finding if another one of the same path says more."""
     out = list(findings)
     told = {f.path for f in out if f.rule != _VAGUE and f.effect is Effect.INCOMPATIBLE}
     return [f for f in out if f.rule != _VAGUE or f.path not in told]

@@ -1,4 +1,4 @@
-"""Rules about JSON Schema: a reader's schema must accept every record that a writer's accepts."""
+"""Rules about JSON Schema: a reader schema must accept every record that a writer's accepts."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Side:
 
     @property
     def place(self) -> tuple[int, str]:
-        """What tells messages apart."""
+        """What identifies a message."""
         return id(self.file), self.message.name
 
     def group(self, kind: str) -> str:
@@ -59,7 +59,7 @@ class Side:
         return isinstance(self.file.known.get(kind), ProtoEnum)
 
     def bits(self, kind: str) -> int | None:
-        """Return how wide a number is, None for what is no integer."""
+        """Return how wide a number is, None if it isn't an integer."""
         return ENUM_BITS if self.is_enum(kind) else BITS.get(kind)
 
 

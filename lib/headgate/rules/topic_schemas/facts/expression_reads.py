@@ -32,10 +32,10 @@ NULL_TESTS = frozenset(("isnotnull", "isnull", "length", "octet_length"))
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One use of a record. `path` is the field that is taken out, None where it is not one.
+    """One use of a record. `path` is the field that is taken out, None if it isn't one.
 
-    `is_whole` says that the record as it is goes into something else; `parsed` are the fields
-    that a schema names whose parsed record goes on as it is.
+    `is_whole` says that something else gets the record as it is; `parsed` are the fields that a
+    schema names whose parsed record is passed unchanged.
     """
 
     path: str | None = None
@@ -83,7 +83,7 @@ def _use(text: str, start: int, end: int) -> Iterator[Usage]:
 
 
 def _enclosing(text: str, at: int) -> tuple[str, int, int, int] | None:
-    """Return (name, opening bracket, start, end) of the call around a place, None for none."""
+    """Return (name, opening bracket, start, end) of the call around `at`, None for none."""
     depth = 0
     for place in range(at - 1, -1, -1):
         mark = text[place]
@@ -99,7 +99,7 @@ def _enclosing(text: str, at: int) -> tuple[str, int, int, int] | None:
 
 
 def _closing(text: str, opened: int) -> int:
-    """Return the place after the bracket that closes; brackets in quotes don't count."""
+    """Return the index after the bracket that closes; brackets in quotes don't count."""
     depth, quoted = 0, False
     for place in range(opened, len(text)):
         mark = text[place]
@@ -125,7 +125,7 @@ def _arguments(text: str) -> list[str]:
 
 
 def _by_path(inside: str) -> Usage:
-    """Read `cast(s0.value as string), $.a.b`: a path that is no literal may be any field."""
+    """Read `cast(s0.value as string), $.a.b`: a path that isn't a literal may be any field."""
     arguments = _arguments(inside)
     path = arguments[1].strip("'\" ") if len(arguments) > 1 else ""
     if not path.startswith("$"):

@@ -44,11 +44,11 @@ class FieldRead:
 
 @dataclass(frozen=True, slots=True)
 class TopicUse:
-    """What a version does with the records of a topic; made once, asked for many fields.
+    """What a version does with the records of a topic; made once for many fields.
 
     `read` are paths with the nodes that read them, `parsed` those that a schema in the plan names
-    without a use to be seen, `whole` says where the record is handed on as it is. `blind` is why
-    the plan can't tell, empty where it can.
+    without a visible use, `whole` are the nodes that pass the record as it is. `blind` is why the
+    plan can't show it, empty if it can.
     """
 
     pipeline: str
@@ -81,7 +81,7 @@ class TopicUse:
 
 
 def touches(one: str, other: str) -> bool:
-    """Whether two paths are one, or one lies in the other; marks of lists and maps don't count."""
+    """Whether two paths are one, or one contains the other; marks of lists and maps don't count."""
     a, b = (_bare(p) for p in (one, other))
     return a == b or a.startswith(f"{b}.") or b.startswith(f"{a}.")
 
@@ -202,7 +202,7 @@ def _texts(value: Any) -> Iterator[tuple[str | None, str]]:
 def _ends(topology: Topology) -> frozenset[str]:
     """Return the nodes whose columns reach a sink, or code that no plan shows, as they are.
 
-    A projection or an aggregate on the way makes the columns anew; everything else keeps them.
+    A projection or an aggregate on the way creates new columns; everything else keeps them.
     """
     after: dict[str, list[str]] = {}
     for edge in topology.edges:

@@ -1,4 +1,4 @@
-"""What is answered about a topic: its schemas, its readers, and what a new schema does to them."""
+"""The report on a topic: its schemas, its consumers, and what a new schema does to them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TopicSchemas:
 
 @dataclass(frozen=True, slots=True)
 class ShownTopic:
-    """A topic's schemas as they are, the newest one read, and what its readers do."""
+    """A topic's schemas as they are, the newest one parsed, and what its consumers do."""
 
     schemas: TopicSchemas
     newest: TopicSchema
@@ -36,7 +36,7 @@ class ShownTopic:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """A pipeline that reads what a reader of the field writes: it is told of, not judged."""
+    """A pipeline that reads what a consumer of the field writes: it is listed, not judged."""
 
     pipeline: str
     topic: str
@@ -44,7 +44,7 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class FieldReaders:
-    """Who reads a field that goes or changes, and who lies behind them."""
+    """The consumers of a field that is removed or changes, and the consumers after them."""
 
     path: str
     reads: tuple[FieldRead, ...]

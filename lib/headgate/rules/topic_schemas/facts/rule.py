@@ -19,10 +19,10 @@ EVOLUTION = f"{CONFLUENT}schema-evolution.html"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One place that both schemas have: `reader` reads there what `writer` wrote.
+    """One node that both schemas have: `reader` is of the reader schema, `writer` of the writer's.
 
-    `fits(reader, writer)` says whether a reader can read a writer without any finding that is
-    incompatible: for unions, whose branches are tried one after the other.
+    `fits(reader, writer)` says whether a reader schema decodes a writer's without an incompatible
+    finding: for unions, whose branches are tried one after the other.
     """
 
     reader: Any
@@ -32,13 +32,13 @@ class Pair:
     fits: Callable[[Any, Any], bool]
 
     def at(self, name: str) -> str:
-        """Return the path of a field below this place."""
+        """Return the path of a field below this node."""
         return f"{self.path}.{name}" if self.path else name
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """What a check yields. `reader` and `writer` are what each side has there, None for nothing."""
+    """What a check yields: what the reader schema and the writer's have there, None for nothing."""
 
     path: str
     reader: str | None

@@ -1,7 +1,7 @@
 """What differs when Avro records are read with a schema that is taken for the one they have.
 
-Spark's from_avro knows no writer's schema but the one that it is given: fields are told apart by
-their place, and nothing resolves one schema into another. Source: `AvroDataToCatalyst`, Avro's
+Spark's from_avro knows no writer's schema but the one that it is given: fields are found by
+position, and no schema is resolved into another. Source: `AvroDataToCatalyst`, Avro's
 binary encoding.
 """
 
@@ -24,7 +24,7 @@ _NAMED = ("record", "error")
 def misread(read: TopicSchema, written: TopicSchema) -> tuple[str, ...]:
     """Return a sentence for each of the first fields that are read as something else; () for none.
 
-    Both are Avro's; other names alone, for the same places and types, misread nothing.
+    Both are Avro's; if only names differ, with the same positions and types, nothing is misread.
     """
     if read.format is not SchemaFormat.AVRO or written.format is not SchemaFormat.AVRO:
         return ()
@@ -96,7 +96,7 @@ def _of_record(
 def _of_union(
     read: Any, written: Any, path: str, depth: int, seen: set[tuple[int, int]]
 ) -> Iterator[str]:
-    """A branch is told by its number: branches more at the end harm nothing that is written."""
+    """A branch is found by its number: more branches at the end harm nothing that is written."""
     if len(read.schemas) < len(written.schemas):
         yield _said(path, read, written)
         return

@@ -19,7 +19,7 @@ _TEXT = frozenset(("date", "timestamp", "timestamp_ntz", "binary", "interval"))
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One field: `is_sure` where from_json gives null for it, else it may stand in records."""
+    """One field: `is_sure` if from_json gives null for it, False if records may still have it."""
 
     path: str
     sentence: str
