@@ -1,1 +1,1 @@
-"""Before x after -> findings: what an engine does when a new version takes over old state."""
+"""Before x after -> findings: what an engine does when a new version restores old state."""

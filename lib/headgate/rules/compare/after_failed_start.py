@@ -1,9 +1,9 @@
-"""What an attempt that Spark refuses leaves behind, and what must be done before going back.
+"""What a start that Spark refuses leaves in the checkpoint, and how to repair it before a rollback.
 
-A refusal that comes with the first batch comes after `offsets/N` was written, and before
-`commits/N`. The old version takes that entry for its own next batch. It does no harm where both
-read the same; where it holds other topics, paths or sources, the old version can't start either.
-Deleting the entry repaired it wherever that was tried (4.2.0).
+A start that fails in the first batch has written `offsets/N`, but not `commits/N`. The old version
+takes that entry for its own next batch. This harms nothing if both versions read the same. If the
+entry has other topics, paths or sources, the old version can't start either. Deleting the entry
+repaired it wherever that was tried (4.2.0).
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ REPAIR = (
 
 
 def with_aftermath(found: Sequence[Finding], c: Comparison) -> list[Finding]:
-    """Return the findings with the way back that holds for this checkpoint, and the way over it.
+    """Return the findings with the rollback and the scenario that fit this checkpoint.
 
-    A new checkpoint gets over whatever is wrong with an old one, so that it is the scenario where
-    a rule names no nearer one.
+    A new checkpoint avoids whatever is wrong with an old one, so it is the scenario if a rule names
+    no nearer one.
     """
     # Where something refuses before the first batch, nothing is written.
     is_written = not any(f.outcome is Outcome.REFUSES and not _is_late(f) for f in found)
@@ -84,7 +84,7 @@ def _is_late(finding: Finding) -> bool:
 
 
 def _reads_otherwise(c: Comparison) -> bool:
-    """Say whether some source reads other topics or paths than the one in its place did."""
+    """Say whether a source reads other topics or paths than the old one at its position."""
     places = [(_place(p.before), _place(p.after)) for p in c.sources]
     return any(None not in pair and pair[0] != pair[1] for pair in places)
 

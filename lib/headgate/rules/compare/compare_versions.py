@@ -1,4 +1,4 @@
-"""Compare two versions of a pipeline: what the engine will do when the new one takes over."""
+"""Compare two versions of a pipeline: what the engine will do when the new one resumes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _comparison(
 
 
 def _judged_for(c: Comparison) -> str:
-    """Name the engine's version, and the moment at which Kafka was looked at."""
+    """Name the engine's version, and when Kafka was checked."""
     world = f" against Kafka as of {c.cluster.at}" if c.cluster else ""
     return f"spark {c.spark.text}{world}"
 

@@ -1,7 +1,7 @@
-"""Rules about what lies around a pipeline: who reads its output, and what its topics hold.
+"""Rules about what surrounds a pipeline: its downstream consumers, and what its topics hold.
 
-They are not run by `compare`, which sees two versions alone: whoever looked around makes their
-findings, one call for each thing that was seen.
+`compare` doesn't run them, as it sees only two versions. The code that checks the surroundings
+makes their findings, with one call for each thing that was seen.
 """
 
 from __future__ import annotations

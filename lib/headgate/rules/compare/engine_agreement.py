@@ -33,7 +33,7 @@ class Judged:
 
 
 def judge(report: Report, engine: EngineVerdict, *, succeeded: str = "completed a batch") -> Judged:
-    """Say whether what the rules expect is what the engine did; one batch proves no more.
+    """Say whether the engine did what the rules expect; one batch shows no more.
 
     `succeeded` says what an engine did that didn't fail.
     """
@@ -161,10 +161,10 @@ def _other_columns(was: Sequence[str], now: Sequence[str]) -> str:
 
 
 def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
-    """Say whether what the rules expect is what Kafka Streams did; one batch proves no more.
+    """Say whether Kafka Streams did what the rules expect; one batch shows no more.
 
-    Other than Spark's, a rehearsal of Streams sees data that are left behind: a store that the new
-    version does not read is a proof of a silently wrong result where the rules expect one.
+    Unlike Spark's, a rehearsal of Streams sees data that are left behind: a store that the new
+    version does not read is evidence of a silently wrong result if the rules expect one.
     """
     plain = EngineVerdict(
         outcome=engine.outcome, error_class=engine.error_class, output=engine.output

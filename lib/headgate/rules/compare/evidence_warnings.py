@@ -1,4 +1,4 @@
-"""What the readers of the evidence warned of, and what that leaves of a verdict."""
+"""The warnings of the evidence's parsers, and how they weaken a report."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SESSION = "EVD001"
 
 
 def with_readers_warnings(report: Report, before: Version, after: Version) -> Report:
-    """Return the report with the readers' warnings, and `unknown` where they leave nothing safe.
+    """Return the report with the parsers' warnings, and `unknown` if they leave nothing safe.
 
-    That nothing is wrong is proven only by what was read as a whole. A refusal or a wrong result
-    is proven by what is there, unless the plan was cut off: then what seems to be missing, or to
-    be another, may stand in the rest. An ambiguous text proves neither.
+    Only evidence that was read as a whole shows that nothing is wrong. A failed start or a wrong
+    result follows from what is there, unless the plan was cut off: then what seems to be missing or
+    different may be in the rest. An ambiguous text is evidence of neither.
     """
     said = tuple(
         dict.fromkeys((*unrelated_versions(before, after), *report.warnings, *_said(before, after)))
@@ -60,7 +60,7 @@ def _is_cut(*versions: Version) -> bool:
 
 
 def _weakened(finding: Finding, question: Finding) -> Finding:
-    """Return a harmful finding as one that can't be told."""
+    """Return a harmful finding as an unknown one."""
     if finding.outcome <= Outcome.UNKNOWN or finding.rule == _SESSION:
         return finding
     return replace(

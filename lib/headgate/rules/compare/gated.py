@@ -36,7 +36,7 @@ class ComparedWith(StrEnum):
 class Gated:
     """One pipeline.
 
-    `reasons` say why it counts as changed. `report` is None where versions were not compared:
+    `reasons` say why it counts as changed. `report` is None if versions were not compared:
     then `error` says why they could not be, or `said` why they need not be. `old` names the old
     version. `twin` is the verdict on generated rows, of `versions`; `twin_note` says why there is
     none. `plans` and `hints` are those of the twin run. `open` are questions that the report leaves

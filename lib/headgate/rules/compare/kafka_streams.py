@@ -30,8 +30,8 @@ def compare_streams(
 ) -> Report:
     """Return findings (worst first), changes, matches and the way of the upgrade; pure.
 
-    The verdict is for an upgrade with every instance stopped; whether a rolling bounce will do
-    stands in `upgrade`. `cluster` is Kafka as it is now, None where nobody was asked.
+    The verdict is for an upgrade with every instance stopped; `upgrade` says whether a rolling
+    bounce will do. `cluster` is Kafka as it is now, None if it was not checked.
     """
     before, after = _with_one_id(before, after)
     c = _comparison(before, after, renames, cluster)
@@ -111,7 +111,7 @@ def _warnings(c: StreamsComparison) -> Iterator[str]:
 
 
 def _alike(c: StreamsComparison) -> str:
-    """Return stores with generated names that nothing but their numbers tells apart."""
+    """Return stores with generated names that differ only in their numbers."""
     found: dict[object, list[str]] = {}
     for store in c.new.stores:
         what = meaning(c.flow_after, store)

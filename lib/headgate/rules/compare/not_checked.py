@@ -1,4 +1,4 @@
-"""What was not looked at, so that nobody takes silence for an answer."""
+"""What was not checked, so that nobody takes silence for an answer."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ _OF_CHECKPOINTS = re.compile(
 
 
 def is_gap(warning: str) -> bool:
-    """Say whether a reader's warning is of evidence that it could not make sense of."""
+    """Say whether a parser's warning is of evidence that it could not parse."""
     if warning.endswith(_ASIDE) or warning.startswith(_ONLY_NAMES):
         return False
     return not (_OF_CHECKPOINTS.search(warning) or _OF_EARLIER_RUNS.search(warning))

@@ -1,4 +1,4 @@
-"""Set the way back that was tried beside the one that the findings promise."""
+"""Compare the rollback that was tried with the one that the findings promise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ORDER = (Rollback.SAFE, Rollback.REPAIRABLE, Rollback.UNKNOWN, Rollback.LOST)
 
 
 def rollback_of(back: RollbackTrial) -> Rollback:
-    """Return what the starts on the touched copy prove."""
+    """Return what the starts on the touched copy show."""
     if back.outcome is EngineOutcome.RESUMES:
         return Rollback.SAFE
     if back.outcome is EngineOutcome.UNKNOWN or back.repaired is EngineOutcome.UNKNOWN:
@@ -25,9 +25,9 @@ def rollback_of(back: RollbackTrial) -> Rollback:
 
 
 def expected_rollback(report: Report) -> Rollback:
-    """Return what the findings expect of the whole: the worst; of refusals, where there are some.
+    """Return the worst rollback of the findings, or only of those that refuse, if there are any.
 
-    Where the new version is refused, what it would have done to the state does not happen.
+    If the new version fails to start, what it would have done to the state does not happen.
     """
     refusals = [f for f in report.findings if f.outcome is Outcome.REFUSES]
     found = [f.rollback for f in refusals or report.findings]
@@ -35,7 +35,7 @@ def expected_rollback(report: Report) -> Rollback:
 
 
 def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
-    """Say in one sentence whether the tried way back is the expected one."""
+    """Say in one sentence whether the tried rollback is the expected one."""
     expected, found = expected_rollback(report), rollback_of(back)
     if found is Rollback.UNKNOWN:
         return Judged(Agreement.OPEN, f"The rollback was not verified: {_why(back)}.")

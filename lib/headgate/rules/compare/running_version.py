@@ -41,8 +41,8 @@ class VersionMatch:
 def match_versions(judged: Version, running: Version) -> VersionMatch:
     """Compare two Spark versions that should be one, by the rules and the graphs of `diff`.
 
-    What only one side tells is no difference; nor are session settings, which the session that
-    captured the version need not share with the one that runs.
+    What only one side shows isn't a difference. Nor are session settings: the session that captured
+    the version may have others than the one that runs.
     """
     if not (is_drawn(judged.topology) and is_drawn(running.topology)):
         side = "the running version" if is_drawn(judged.topology) else "the checked version"
@@ -106,7 +106,7 @@ def _sentence(finding: Finding) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return one side of a finding; the epoch of a watermark is no part of its delay."""
+    """Return one side of a finding; the epoch of a watermark isn't part of its delay."""
     if value in (None, (), []):
         return "none"
     shown = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
