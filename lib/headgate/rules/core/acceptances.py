@@ -43,9 +43,9 @@ def accept_findings(
 ) -> AnyReport:
     """Return a report of any kind with its accepted findings marked.
 
-    They stay listed and count in the outcome, and they don't close the gate. One that has ended,
+    They stay listed and count in the outcome, and they don't fail the check. One that has ended,
     one for a pipeline that the evidence does not name, and an unknown code become warnings.
-    `ids_of` returns what the location of an acceptance may name, None where there is nothing.
+    `ids_of` returns what the location of an acceptance may name, None if there is nothing.
     """
     if not accepts:
         return report

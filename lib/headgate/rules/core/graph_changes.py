@@ -56,8 +56,8 @@ def changes(
     """Return removed, added, changed and moved nodes, in the order of the graphs.
 
     A node that reads from other nodes than before has changed. `declared` are the pairs of nodes
-    that somebody called a rename: each is one change, whatever else differs. A node whose id alone
-    differs is no change: it has other nodes behind it.
+    that somebody called a rename: each is one change, whatever else differs. A node of which only
+    the id differs isn't a change: it has other nodes after it.
     """
     return tuple(_changes(before.topology, after.topology, nodes, dict(declared)))
 

@@ -22,9 +22,9 @@ def rewired_nodes(
 ) -> Mapping[str, Inputs]:
     """Return the inputs of matched nodes whose edges changed, by old id.
 
-    What was added, removed or moved explains the edges at its own place: an edge between two other
-    nodes counts if the other version has neither this edge nor a path through such nodes. State
-    stores aren't among them: one that another operator uses has moved.
+    What was added, removed or moved explains the edges next to it: an edge between two other nodes
+    counts if the other version has neither this edge nor a path through such nodes. State stores
+    aren't among them: one that another operator uses has moved.
     """
     steps = {n.id for n in before.nodes if n.kind in (NodeKind.TRANSFORM, NodeKind.REPARTITION)}
     stores = {n.id for n in before.nodes if n.kind is NodeKind.STATE_STORE}
@@ -74,7 +74,7 @@ def nearest(graph: Topology, known: Mapping[str, str], *, up: bool) -> dict[str,
 
 
 def _inmost_first(leads: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield every node after those that it leads to, as far as there is no cycle."""
+    """Yield every node after those that `leads` has for it, as far as there is no cycle."""
     done: set[str] = set()
     for root in leads:
         stack = [(root, False)]

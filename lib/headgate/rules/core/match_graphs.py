@@ -1,14 +1,13 @@
 """Which node of one graph is which in another: by what it does and by its neighbours.
 
 Four steps, each only over what the ones before left:
-
 1. what somebody declared, and what the engine itself takes for one;
 2. equal parts: nodes whose whole way from the sources, or to the sinks, is the same;
-3. equal nodes: along edges from what is matched, and where there is one of a kind on each side;
+3. equal nodes: along edges from what is matched, and if there is one of a kind on each side;
 4. changed nodes: of one operator between matched neighbours, then those whose words are alike.
 
-Every step looks nodes up by a key or along edges and compares at most a few candidates with one
-another, so that the work grows as n log n. Ids alone decide nothing: one of Spark depends on the
+Every step finds nodes by a key or along edges and compares at most a few candidates with one
+another, so that the work grows as n log n. No step uses only ids: one of Spark depends on the
 way to the sink, so all ids above an inserted operator are others.
 """
 
@@ -76,7 +75,7 @@ def match_nodes(
 def _operator(node: Node) -> Hashable:
     """Return what two nodes share that may be a changed form of one another.
 
-    What the engine finds by its name alone is another thing under another name: a state store,
+    What the engine finds only by its name is another thing under another name: a state store,
     and with Kafka Streams a topic.
     """
     by_name = node.kind is NodeKind.STATE_STORE or (
@@ -141,7 +140,7 @@ class _Matching:
         return _operator(self.old.nodes[b]) == _operator(self.new.nodes[a])
 
     def equal_parts(self) -> None:
-        """Pair what is equal with all that is above and below, then above, then below alone."""
+        """Pair what is equal with all that is above and below, then only above, then only below."""
         numbers: dict[Hashable, int] = {}
         old_up, new_up = (s.ways(s.above, numbers) for s in (self.old, self.new))
         numbers = {}
@@ -171,7 +170,7 @@ class _Matching:
                 self.pair(b, a)
 
     def along_edges(self, key: Callable[[Node], Hashable], *, least: float = 0.0) -> None:
-        """Pair free neighbours of matched nodes that have one key, and go on from there.
+        """Pair free neighbours of matched nodes that have one key, and continue from there.
 
         `least` is the share of equal words that their labels need.
         """

@@ -55,7 +55,7 @@ class SourcePair:
 
 
 def match_operators(before: Version, after: Version) -> tuple[OperatorPair, ...]:
-    """Pair stateful operators by id; where no id is known the place in the list is the id."""
+    """Pair stateful operators by id; if no id is known the index in the list is the id."""
     old = {i if o.operator_id is None else o.operator_id: o for i, o in _listed(before)}
     new = {i if o.operator_id is None else o.operator_id: o for i, o in _listed(after)}
     return tuple(OperatorPair(old.get(i), new.get(i)) for i in sorted(old.keys() | new.keys()))

@@ -16,7 +16,7 @@ class Outcome(IntEnum):
     """What the engine does on restart; a larger value is worse, and the order is the contract's.
 
     RESUMES: on top of the state that was left. NO_EFFECT: pinned or ignored. UNKNOWN: the
-    evidence can't tell, so it is never treated as safe. SILENTLY_WRONG: it runs. REFUSES: it
+    evidence doesn't decide it, so it is never treated as safe. SILENTLY_WRONG: it runs. REFUSES: it
     does not start, or stops at the first batch.
     """
 
@@ -126,10 +126,10 @@ class Change:
 
 
 class UpgradeWay(StrEnum):
-    """How a new version of a Kafka Streams application gets into place.
+    """How a new version of a Kafka Streams application is deployed.
 
-    ROLLING: one instance after the other. OFFLINE: all stopped at once, nothing lost. RESET: the
-    state must be made anew, or the change taken back. UNKNOWN: it depends on a question.
+    ROLLING: one instance after the other. OFFLINE: all stopped at once, nothing lost. RESET:
+    rebuild the state, or undo the change. UNKNOWN: it depends on a question.
     """
 
     ROLLING = "rolling"
@@ -160,8 +160,8 @@ class Report:
     """The answer: findings worst first, changes, and which node became which.
 
     `judged_for` is the engine and version that the verdicts hold for, such as `spark 4.2.0`, and
-    the moment at which Kafka was looked at, where it was. `upgrade` is None where an engine has
-    but one way. `labels` are of the nodes that findings and changes are about.
+    when Kafka was checked, if it was. `upgrade` is None if an engine has but one way. `labels` are
+    of the nodes that findings and changes are about.
     """
 
     findings: tuple[Finding, ...] = ()

@@ -51,7 +51,7 @@ class Comparison:
 class RuleResult:
     """What a check yields; the rule adds its code, its reason and its source.
 
-    `because` is the sentence that is special to this case and stands before the reason.
+    `because` is the sentence that is special to this case and precedes the reason.
     `source` overrides the rule's.
     """
 

@@ -1,4 +1,4 @@
-"""Sources as the engine tells them apart: by name or by place, and where they read from."""
+"""Sources as the engine distinguishes them: by name or by position, and where they read from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE_SOURCES = FILE_FORMATS | {"binaryfile"}
 def names_count(before: Version, after: Version) -> bool:
     """Say whether offsets are found by name: evolution was on *and* the offset log is v2.
 
-    Source: restarts measured on 4.2.0; one of the two alone leaves offsets positional.
+    Source: restarts measured on 4.2.0; with only one of the two, offsets stay positional.
     """
     every = [*(before.sources or ()), *(after.sources or ())]
     return (

@@ -134,12 +134,12 @@ def _above(topology: Topology, ends: Iterable[str]) -> frozenset[str]:
 
 
 def is_drawn(topology: Topology) -> bool:
-    """Say whether a plan was there to draw from: a checkpoint alone shows no more than the sink."""
+    """Say whether there was a plan to draw from: only a checkpoint shows no more than the sink."""
     return any(n.kind is NodeKind.SOURCE for n in topology.nodes)
 
 
 def branch(topology: Topology, node: str | None) -> tuple[Counter[tuple[Any, ...]], ...]:
-    """Return what feeds a node, free of the places of sources: two equal branches are equal."""
+    """Return what feeds a node, without the positions of sources: two equal branches are equal."""
     above = _above(topology, [node] if node else [])
     nodes = [n for n in topology.nodes if n.id in above or n.id == node]
     transforms_ = Counter(_placeless(n) for n in nodes if n.kind is NodeKind.TRANSFORM)
