@@ -1,1 +1,1 @@
-"""One version, and the world that it runs in, to what will make its next upgrade or reset hurt."""
+"""What of one version and its surroundings will make its next upgrade or reset hurt."""

@@ -1,4 +1,4 @@
-"""Look at one version: what will make its next upgrade, reset or fail-over hurt."""
+"""Check one version: what will make its next upgrade, reset or fail-over hurt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REGISTERED = (
 
 
 def not_seen(s: Subject) -> tuple[str, ...]:
-    """Return one sentence for each thing that no evidence told, in fixed order."""
+    """Return one sentence for each thing that no evidence shows, in fixed order."""
     spark = s.version.engine is Engine.SPARK
     return tuple(_spark(s) if spark else _streams(s))
 
@@ -138,7 +138,7 @@ def check(
     """Return the findings, worst first; pure, so a page may call it any time.
 
     `checkpoint` and `group` are the registry's, `newest` the newest batch that was reported.
-    What is None was not looked at: then the rules that need it stay silent, and a warning says so.
+    What is None was not checked: then the rules that need it stay silent, and a warning says so.
     """
     subject = Subject(
         version=version,

@@ -69,7 +69,7 @@ def local_checkpoint(s: Subject) -> Iterator[Problem]:
 
 
 def is_local(place: str, version: Version) -> bool:
-    """Whether an address is proven to be on a machine's own file system.
+    """Whether an address is certainly on a machine's own file system.
 
     A path without a scheme is on the file system that the session has for default.
     """
@@ -128,7 +128,7 @@ def _folders(version: Version) -> Iterator[tuple[str | None, str, str]]:
 
 
 def _within(inner: str, outer: str) -> bool:
-    """Whether one folder lies in another one of the same file system."""
+    """Whether one folder is in another one of the same file system, or is that one."""
     one, other = _parts(inner), _parts(outer)
     if one[0] and other[0] and one[0] != other[0]:
         return False
@@ -192,7 +192,7 @@ def _batches(number: int) -> str:
 
 
 def _retained(s: Subject) -> int | None:
-    """Return how many batches are kept; None where neither settings nor a long log tells."""
+    """Return how many batches are kept; None if neither settings nor a long log show it."""
     text = s.setting(RETAINED)
     if text is not None and text.isdecimal():
         return int(text)

@@ -1,4 +1,4 @@
-"""Every readiness rule, by what it looks at."""
+"""Every readiness rule, by what it checks."""
 
 from __future__ import annotations
 

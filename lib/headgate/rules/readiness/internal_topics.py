@@ -178,7 +178,7 @@ def _windowed_ms(topic: InternalTopic) -> int | None:
 
 
 def _of_join(topic: str, s: Subject) -> bool:
-    """Whether a changelog is of a stream-stream join's buffer, which is deleted by time alone."""
+    """Whether a changelog is of a stream-stream join's buffer, which is deleted only by time."""
     store = next((x for x in s.app.stores if x.changelog == topic), None)
     users = [s.app.processor(p) for p in store.processors] if store else []
     return store is None or any(p and p.operator in _JOINS for p in users)

@@ -1,4 +1,4 @@
-"""Releases that nobody mends any more, or that are known to hurt."""
+"""Releases that get no fixes any more, or that have known problems."""
 
 from __future__ import annotations
 

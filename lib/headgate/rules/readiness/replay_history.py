@@ -73,7 +73,7 @@ def _expires(topic: Topic) -> bool:
 
 
 def topic_is_short(topic: Topic) -> bool:
-    """Whether the topic is limited by size, which is no span of time."""
+    """Whether the topic is limited by size, which isn't a span of time."""
     return (topic.retention_bytes or -1) >= 0
 
 

@@ -1,4 +1,4 @@
-"""What a look at one version says: findings by severity, and what could not be looked at."""
+"""The report on one version: findings by severity, and what could not be checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ class Severity(IntEnum):
     """How much it will hurt; a larger value is worse.
 
     LOW: work or a surprise that can be prepared for. MEDIUM: a reset, an upgrade or a fail-over
-    takes long, doubles results or needs hands. HIGH: data or state is lost, or nothing goes on.
+    takes long, doubles results or needs manual work. HIGH: data or state is lost, or nothing
+    resumes.
     """
 
     LOW = 0
@@ -30,9 +31,9 @@ class Severity(IntEnum):
 class Problem:
     """What a check yields; the rule adds its code, its reason and its source.
 
-    `location` is a node's id, None for the whole pipeline. `what` is what stands there, `remedy`
-    what to do. `keeps_state` says whether the remedy leaves the state as it is, None where that is
-    not known or there is none. `question` is what would decide whether this matters, None where
+    `location` is a node's id, None for the whole pipeline. `what` is what is there, `remedy`
+    what to do. `keeps_state` says whether the remedy leaves the state as it is, None if that is
+    unknown or there is no remedy. `question` is what would decide whether this matters, None if
     nothing is open.
     """
 
@@ -56,7 +57,7 @@ class ReadinessFinding(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadinessReport:
-    """Findings worst first; `warnings` say what was not looked at, and what would tell it."""
+    """Findings worst first; `warnings` say what was not checked, and what would show it."""
 
     name: str | None = None
     engine: str = ""

@@ -15,7 +15,7 @@ Check = Callable[[Subject], Iterable[Problem]]
 
 @dataclass(frozen=True, slots=True)
 class ReadinessRule(NamedRule):
-    """A named check of one aspect; `engine` is the only one that it looks at, None for all."""
+    """A named check of one aspect; `engine` is the only one that it checks, None for all."""
 
     engine: Engine | None = None
 

@@ -1,4 +1,4 @@
-"""How long a stateful operator of Spark keeps a row, as far as its plan tells."""
+"""How long a stateful operator of Spark keeps a row, as far as its plan shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Bound(StrEnum):
     """TIME: the watermark lets go of rows. KEYS: as many rows as there are keys; ONE: one row.
 
     GROWS: each day adds rows for ever. FUNCTION: only the user's function removes rows. OPEN: the
-    evidence does not tell.
+    evidence does not show it.
     """
 
     TIME = "time"

@@ -1,4 +1,4 @@
-"""What a readiness rule sees: one version, and what is known of the world that it runs in."""
+"""What a readiness rule sees: one version, and what is known of its surroundings."""
 
 from __future__ import annotations
 
