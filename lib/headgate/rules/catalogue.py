@@ -21,7 +21,7 @@ _MODULES = (
 
 def rules_by_kind() -> dict[str, tuple[NamedRule, ...]]:
     """Return all rules by what they are about, in the order in which they are run."""
-    return {kind: import_module(place).RULES for kind, place in _MODULES}
+    return {kind: import_module(module).RULES for kind, module in _MODULES}
 
 
 def all_rules() -> tuple[NamedRule, ...]:

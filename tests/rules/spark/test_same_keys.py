@@ -6,7 +6,7 @@ import pytest
 
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, StateEffect
-from headgate.rules.spark.facts.same_values import settled
+from headgate.rules.spark.facts.same_values import normalized
 from rules.build import K, aggregate, files, version
 
 DAY = "date_format(s0.ts, yyyy-MM-dd, Some(UTC))"
@@ -138,7 +138,7 @@ def test_other_functions_of_the_same_columns_are_a_question(old, new):
 
 def test_what_is_not_one_call_keeps_its_text():
     for text in ("(s0.v + 1)", "s0.k", "cast(s0.a as string) || cast(s0.b as string)"):
-        assert settled(text) == text
+        assert normalized(text) == text
 
 
 def _union(*names, branches=None):

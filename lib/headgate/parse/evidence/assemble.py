@@ -122,14 +122,14 @@ def _newest_logged(logs: Sequence[LoggedQuery], meant: Collection[str]) -> Logge
     return logged_of(logs, meant)
 
 
-def _told(
+def _reported(
     watched: Sequence[Watched], meant: Collection[str], run_id: str | None
 ) -> Mapping[str, Any]:
     if not watched:
         return {}
-    from headgate.parse.spark.watch.read import told_of
+    from headgate.parse.spark.watch.read import session_report
 
-    return told_of(watched, meant, run_id)
+    return session_report(watched, meant, run_id)
 
 
 def _of(found: Gathered, kind: EvidenceKind) -> list[Piece]:
@@ -160,11 +160,11 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
         plans.extend(logged.plans)
         settings = {**logged.settings, **settings}
         reports = _newest((*reports, *logged.reports))
-    told = _told(watched, meant, logged.run.run_id if logged else None)
-    if "logical" in told and is_plan(told["logical"]):
-        plans.append(read_json_plan(told["logical"]))
-    if "capture" in told:
-        sessions.append(read_session(told["capture"]))
+    reported = _reported(watched, meant, logged.run.run_id if logged else None)
+    if "logical" in reported and is_plan(reported["logical"]):
+        plans.append(read_json_plan(reported["logical"]))
+    if "capture" in reported:
+        sessions.append(read_session(reported["capture"]))
     return Pieces(
         plans=tuple(plans),
         checkpoint=checkpoint,
@@ -178,8 +178,8 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
             *_many(found, checkpoints),
             *_other_query(reports, checkpoint),
             *chosen.warnings,
-            # The session told the plan of a run that has had no batch: nothing is missing.
-            *(logged.warnings if logged and (logged.plans or "logical" not in told) else ()),
+            # The session reported the plan of a run that has had no batch: nothing is missing.
+            *(logged.warnings if logged and (logged.plans or "logical" not in reported) else ()),
             *without,
         ),
         name=found.name or (logged.run.name if logged else chosen.identity.name),
@@ -272,10 +272,10 @@ def _chosen(
     ignored.
     """
     known = {c.query_id: c.query_id for _, c in found.checkpoints if c.query_id}
-    told = {r.query_id: r.name or r.query_id for r in reports}
-    told |= {q.id: q.name or q.id for q in logs}
-    if query is not None or len(known) != 1 or not known.keys() & told.keys():
-        known |= told
+    titles = {r.query_id: r.name or r.query_id for r in reports}
+    titles |= {q.id: q.name or q.id for q in logs}
+    if query is not None or len(known) != 1 or not known.keys() & titles.keys():
+        known |= titles
     names = [" ".join(n.split()) for n in known.values()]
     if query is not None:
         meant = {i for i, name in known.items() if query in (i, name)}

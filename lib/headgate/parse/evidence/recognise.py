@@ -75,9 +75,9 @@ def _explain(text: str, path: str) -> Piece | None:
         return None
     # A private key has lines of its own, which no operator would keep together.
     found = read_explain(mask_text(text) if "PRIVATE KEY-----" in text else text)
-    place = "one of its query plans" if found.plans else "a query plan"
+    expected = "one of its query plans" if found.plans else "a query plan"
     refused = tuple(
-        f"{path} has a Spark error instead of {place}: {mask_text(r)}"
+        f"{path} has a Spark error instead of {expected}: {mask_text(r)}"
         for r in found.refusals
         # The text of a query that hasn't started: its analyzed plan is complete.
         if not (found.plans and _NOT_STARTED in r)

@@ -106,7 +106,7 @@ def _with_group(app: StreamsApplication, group: Group | None) -> StreamsApplicat
     return replace(app, protocol=protocol or app.protocol, group_topology=kept)
 
 
-def _internal(topic: Topic, proof: str) -> InternalTopic:
+def _internal(topic: Topic, evidence: str) -> InternalTopic:
     return InternalTopic(
         name=topic.name,
         kind=internal_kind(topic.name) or InternalKind.UNKNOWN,
@@ -115,7 +115,7 @@ def _internal(topic: Topic, proof: str) -> InternalTopic:
         effective=topic.settings,
         begin_offsets=_known(p.begin for p in topic.partitions),
         end_offsets=_known(p.end for p in topic.partitions),
-        proof=proof,
+        proof=evidence,
     )
 
 
@@ -167,10 +167,10 @@ def _other_topology(app: StreamsApplication) -> Iterator[str]:
         return
     kept = {t.name for s in app.group_topology for t in (*s.changelogs, *s.repartition_sources)}
     inputs = {t for s in app.sources for t in s.topics}
-    strange = sorted(kept - app.expected_topics().keys() - inputs)
-    if strange:
+    unknown = sorted(kept - app.expected_topics().keys() - inputs)
+    if unknown:
         yield (
             "the broker stores another topology for the streams group, with topics that the "
-            f"description lacks: {some(strange)}. Check that the description is of the running "
+            f"description lacks: {some(unknown)}. Check that the description is of the running "
             "version"
         )

@@ -136,7 +136,7 @@ def number_of(name: str) -> int | None:
 def operator_of(name: str) -> str | None:
     """Return the operator that a name shows, None if it shows none."""
     if found := generated(name):
-        # Children of a split append their place to the counter: KSTREAM-BRANCH-00000000011.
+        # Children of a split append their position to the counter: KSTREAM-BRANCH-00000000011.
         return OPERATORS.get(found.word)
     if _COGROUP_PART.search(name):
         return "cogroup_aggregate"

@@ -40,14 +40,14 @@ def node_ids(parts: Mapping[Key, Part], edges: Iterable[tuple[Key, Key]]) -> dic
     for key in parts:
         groups.setdefault(down[key], []).append(key)
     return {
-        key: _named(parts[key].word, digest, place)
+        key: _named(parts[key].word, digest, index)
         for digest, keys in groups.items()
-        for place, key in enumerate(sorted(keys, key=lambda k: (up[k], parts[k].order)))
+        for index, key in enumerate(sorted(keys, key=lambda k: (up[k], parts[k].order)))
     }
 
 
-def _named(word: str, digest: str, place: int) -> str:
-    return f"{word}-{digest[:10]}" + (f"-{place + 1}" if place else "")
+def _named(word: str, digest: str, index: int) -> str:
+    return f"{word}-{digest[:10]}" + (f"-{index + 1}" if index else "")
 
 
 def _digests(
@@ -78,7 +78,7 @@ def _digest(part: Part, ahead: Sequence[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def store_id(users: Sequence[str], place: str) -> str:
+def store_id(users: Sequence[str], position: str) -> str:
     """Return the id of a store: of the nodes that use it, and its position among their stores."""
-    text = "|".join(("store", place, *sorted(users)))
+    text = "|".join(("store", position, *sorted(users)))
     return f"store-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"

@@ -59,22 +59,22 @@ def operators(
 def _processor(
     node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]
 ) -> tuple[str, str]:
-    if told := generated(node.name):
-        return operator_of(node.name) or "unknown", f"the generated name {told.word}"
+    if parsed := generated(node.name):
+        return operator_of(node.name) or "unknown", f"the generated name {parsed.word}"
     if word := operator_of(node.name):
         return word, "the ending of the node name"
     for store in node.stores:
         word = operator_of_store(store)
         if word and len(found.users[node.topology, store]) == 1:
             return word, f"the store {store}"
-    if word := _by_place(node, found, joints):
+    if word := _by_neighbours(node, found, joints):
         return word, "its position in the topology"
     return (
         "stateful_processor" if node.stores else "processor"
     ), "unknown: the node has a custom name"
 
 
-def _by_place(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]) -> str | None:
+def _by_neighbours(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]) -> str | None:
     """Return the operator where the neighbours' names leave one possibility."""
     before, after = found.before.get(node.key, ()), found.after.get(node.key, ())
     names_before, names_after = {n.name for n in before}, {n.name for n in after}

@@ -68,7 +68,7 @@ def draw(description: Description) -> Drawn:
             _ordered([*nodes, *store_nodes], joined, store_edges),
             tuple(dict.fromkeys((*joined, *store_edges))),
         ),
-        {key: ids[place] for key, place in drawing.at.items()},
+        {key: ids[drawn] for key, drawn in drawing.at.items()},
         {key: word for key, (word, _) in drawing.words.items()},
         stores,
         inner,
@@ -161,7 +161,7 @@ def _class(extractor: str | None) -> str:
 
 def _joint_node(joint: Joint, node_id: str) -> Node:
     base = joint.topic.removesuffix("-repartition").removesuffix("-topic")
-    told = generated(base)
+    parsed = generated(base)
     details = {
         "topic": joint.topic,
         "purpose": joint.kind.value,
@@ -172,7 +172,7 @@ def _joint_node(joint: Joint, node_id: str) -> Node:
         "reads_into": sorted({n.subtopology for n in joint.sources}),
         "topology": joint.topology,
     }
-    label = joint.kind.value.replace("_", " ") if told else base
+    label = joint.kind.value.replace("_", " ") if parsed else base
     number = min((n.subtopology for n in joint.sinks), default=0)
     return Node(node_id, NodeKind.REPARTITION, "repartition", label, number, _said(details))
 

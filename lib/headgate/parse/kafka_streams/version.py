@@ -130,9 +130,9 @@ def disagreements(app: StreamsApplication) -> Iterator[str]:
     expected = app.expected_topics()
     if not app.described or not app.application_id or app.internal is None:
         return
-    strange = [t.name for t in app.internal if t.name not in expected]
-    if strange:
-        yield (f"the topology has no store or repartition for the internal topics {some(strange)}")
+    unknown = [t.name for t in app.internal if t.name not in expected]
+    if unknown:
+        yield (f"the topology has no store or repartition for the internal topics {some(unknown)}")
 
 
 def some(names: Iterable[str]) -> str:

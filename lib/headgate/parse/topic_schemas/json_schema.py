@@ -30,7 +30,7 @@ _ONES = ("items", "additionalProperties", "additionalItems", "not", "if", "then"
 class JsonNode:
     """A schema or subschema: `data` is an object or a boolean, references already followed.
 
-    `resolver` looks up the references below it. `place` identifies the node, so that reading a
+    `resolver` looks up the references below it. `identity` is of the node, so that reading a
     recursive schema ends.
     """
 
@@ -38,7 +38,7 @@ class JsonNode:
     resolver: Any
 
     @property
-    def place(self) -> int:
+    def identity(self) -> int:
         """The identity of what was read here."""
         return id(self.data)
 
@@ -186,13 +186,13 @@ def follow(node: JsonNode) -> JsonNode:
 
 def _check_references(root: JsonNode, name: str) -> None:
     """Follow every reference once, so that the rules never meet one that leads nowhere."""
-    stack, seen = [root], {root.place}
+    stack, seen = [root], {root.identity}
     while stack:
         node = stack.pop()
         for inner in _below(node):
             found = node.at(inner)
-            if found.place not in seen and isinstance(found.data, dict):
-                seen.add(found.place)
+            if found.identity not in seen and isinstance(found.data, dict):
+                seen.add(found.identity)
                 stack.append(found)
         if len(seen) > MOST_FIELDS * 5:
             raise SchemaError(
@@ -237,9 +237,9 @@ def fields_of(root: JsonNode) -> Iterator[SchemaField]:
 
 
 def _walk(node: JsonNode, path: str, opened: tuple[int, ...]) -> Iterator[SchemaField]:
-    if node.place in opened or len(opened) > DEEPEST:
+    if node.identity in opened or len(opened) > DEEPEST:
         return
-    inside = (*opened, node.place)
+    inside = (*opened, node.identity)
     for name, inner in node.properties.items():
         here = f"{path}.{name}" if path else name
         default = inner.get("default")

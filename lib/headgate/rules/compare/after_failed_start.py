@@ -85,11 +85,11 @@ def _is_late(finding: Finding) -> bool:
 
 def _reads_otherwise(c: Comparison) -> bool:
     """Say whether a source reads other topics or paths than the old one at its position."""
-    places = [(_place(p.before), _place(p.after)) for p in c.sources]
-    return any(None not in pair and pair[0] != pair[1] for pair in places)
+    locations = [(_location(p.before), _location(p.after)) for p in c.sources]
+    return any(None not in pair and pair[0] != pair[1] for pair in locations)
 
 
-def _place(source: Source | None) -> tuple[str, ...] | str | None:
+def _location(source: Source | None) -> tuple[str, ...] | str | None:
     """Return what a source reads, None where that is not known."""
     if source is None:
         return None

@@ -110,8 +110,8 @@ def _comparison(
 
 def _judged_for(c: Comparison) -> str:
     """Name the engine's version, and when Kafka was checked."""
-    world = f" against Kafka as of {c.cluster.at}" if c.cluster else ""
-    return f"spark {c.spark.text}{world}"
+    kafka = f" against Kafka as of {c.cluster.at}" if c.cluster else ""
+    return f"spark {c.spark.text}{kafka}"
 
 
 def _worst_first(found: Sequence[Finding]) -> tuple[Finding, ...]:

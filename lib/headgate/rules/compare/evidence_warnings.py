@@ -32,15 +32,15 @@ def with_readers_warnings(report: Report, before: Version, after: Version) -> Re
     said = tuple(
         dict.fromkeys((*unrelated_versions(before, after), *report.warnings, *_said(before, after)))
     )
-    told = replace(report, warnings=said)
+    warned = replace(report, warnings=said)
     questions = tuple(incomplete_evidence.run(before, after))
     if not questions or (report.outcome > Outcome.NO_EFFECT and not _is_cut(before, after)):
-        return told
+        return warned
     findings = (*questions, *report.findings)
     if _is_cut(before, after):
         findings = tuple(_weakened(f, questions[0]) for f in findings)
     found = tuple(sorted(findings, key=lambda f: -f.outcome))
-    return replace(told, findings=found, upgrade=_opened(report.upgrade, questions))
+    return replace(warned, findings=found, upgrade=_opened(report.upgrade, questions))
 
 
 def _opened(upgrade: Upgrade | None, questions: Sequence[Finding]) -> Upgrade | None:

@@ -30,10 +30,10 @@ def unseen(c: Comparison) -> Iterator[str]:
                 f"The evidence of the {side} version doesn't show the output mode. Headgate did "
                 "not check the output mode."
             )
-    yield from _of_the_world(c)
+    yield from _of_the_cluster(c)
 
 
-def _of_the_world(c: Comparison) -> Iterator[str]:
+def _of_the_cluster(c: Comparison) -> Iterator[str]:
     if not any(family(s) == "kafka" for s in c.after.sources or ()):
         return
     if c.cluster is None:

@@ -108,10 +108,10 @@ def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]
     column names without quotes. So a comma or `#` in a name can make the text ambiguous.
     """
     for side, version in (("old", before), ("new", after)):
-        told = [w for w in version.warnings if is_gap(w)]
-        plans = [w for w in told if _CONTRADICTORY.search(w)]
-        found = [m for w in told if (m := _AMBIGUOUS.search(w))]
-        if unread := [w for w in told if w not in plans and not _AMBIGUOUS.search(w)]:
+        gaps = [w for w in version.warnings if is_gap(w)]
+        plans = [w for w in gaps if _CONTRADICTORY.search(w)]
+        found = [m for w in gaps if (m := _AMBIGUOUS.search(w))]
+        if unread := [w for w in gaps if w not in plans and not _AMBIGUOUS.search(w)]:
             question = _WHAT_DOES_THE_UNREADABLE.format(side=side)
             yield _gap(f"of the {side} version is incomplete", unread, question, _ADD_THE_EVIDENCE)
         if plans:
@@ -123,12 +123,12 @@ def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]
             yield _gap(f"of the {side} version is ambiguous", texts, question, _ADD_EXACT_NAMES)
 
 
-def _gap(what: str, told: Sequence[str], question: str, remedy: str) -> RuleResult:
-    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+def _gap(what: str, gaps: Sequence[str], question: str, remedy: str) -> RuleResult:
+    more = f" (and {len(gaps) - 1} more)" if len(gaps) > 1 else ""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         rollback=Rollback.UNKNOWN,
-        because=f"The evidence {what}: {told[0]}{more}.",
+        because=f"The evidence {what}: {gaps[0]}{more}.",
         question=question,
         remedy=remedy,
     )

@@ -65,15 +65,15 @@ def _registered(one: GroupSubtopology) -> Registered:
 
 
 def _by_assignment(app: StreamsApplication, group: Group) -> VersionMatch:
-    untold = ("a group with the classic protocol shows its input topics, but not its topology",)
+    unseen = ("a group with the classic protocol shows its input topics, but not its topology",)
     if any(s.pattern for s in app.sources):
-        return VersionMatch(untold=untold)
+        return VersionMatch(untold=unseen)
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}
     read = {topic for m in group.members or () for topic, _ in m.assignment}
-    strange = frozenset(read - known)
+    unknown = frozenset(read - known)
     return VersionMatch(
-        (f"only the running version reads these topics: {_named(strange)}",) if strange else (),
-        untold,
+        (f"only the running version reads these topics: {_named(unknown)}",) if unknown else (),
+        unseen,
     )
 
 

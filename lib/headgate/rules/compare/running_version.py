@@ -47,11 +47,13 @@ def match_versions(judged: Version, running: Version) -> VersionMatch:
     if not (is_drawn(judged.topology) and is_drawn(running.topology)):
         side = "the running version" if is_drawn(judged.topology) else "the checked version"
         return VersionMatch(untold=(f"the query plan of {side} is not in the evidence",))
-    told = _Told(judged, running, compare(judged, running))
-    return VersionMatch(tuple(told.differences()), tuple(_untold(counted(judged), running, told)))
+    compared = _Compared(judged, running, compare(judged, running))
+    return VersionMatch(
+        tuple(compared.differences()), tuple(_unseen(counted(judged), running, compared))
+    )
 
 
-class _Told:
+class _Compared:
     """What a report on both versions says of their difference."""
 
     def __init__(self, judged: Version, running: Version, report: Report) -> None:
@@ -130,8 +132,8 @@ def _in_other_words(node: Node) -> bool:
     return any(word in text for word in _OTHER_WORDS)
 
 
-def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
-    if told.has_other_steps():
+def _unseen(judged: Version, running: Version, compared: _Compared) -> Iterator[str]:
+    if compared.has_other_steps():
         yield (
             "the two query plans write some operators differently, so Headgate did not compare "
             "these operators"

@@ -102,11 +102,11 @@ def _warnings(
 ) -> Iterator[str]:
     """Yield a sentence for each acceptance that has ended, or of which it is open if it holds."""
     for accept in accepts:
-        place = f"{ground.file}:{accept.line}: the acceptance of {accept.rule}"
+        label = f"{ground.file}:{accept.line}: the acceptance of {accept.rule}"
         if accept.rule not in ground.rules:
             similar = ", ".join(near_names(accept.rule, ground.rules))
             yield (
-                f"{place} names an unknown rule."
+                f"{label} names an unknown rule."
                 + (f" Similar codes: {similar}." if similar else "")
                 + " Use the code of the finding."
             )
@@ -114,12 +114,12 @@ def _warnings(
             continue
         elif accept.pipeline is not None and not ground.pipelines:
             yield (
-                f"{place} is for pipeline {accept.pipeline}, but nothing names the pipeline of the "
+                f"{label} is for pipeline {accept.pipeline}, but nothing names the pipeline of the "
                 "finding, so the acceptance doesn't apply. With `headgate diff`, name the pipeline "
                 "with --pipeline."
             )
         elif _is_here(accept, ground) and accept.until < ground.today:
             yield (
-                f"{place} expired on {accept.until.isoformat()}. Set a later `until`, or remove "
+                f"{label} expired on {accept.until.isoformat()}. Set a later `until`, or remove "
                 "the acceptance."
             )

@@ -84,8 +84,8 @@ def _resolved(text: str, before: Version, after: Version) -> tuple[RenameKind, _
 
 def _parsed(text: str) -> tuple[RenameKind, list[tuple[str, str]]]:
     kind, colon, rest = text.partition(":")
-    places = [i for i, c in enumerate(rest) if c == "="]
-    splits = [(rest[:i].strip(), rest[i + 1 :].strip()) for i in places]
+    indices = [i for i, c in enumerate(rest) if c == "="]
+    splits = [(rest[:i].strip(), rest[i + 1 :].strip()) for i in indices]
     splits = [s for s in splits if all(s)]
     if not colon or kind not in list(RenameKind) or not splits:
         kinds = ", ".join(f"{k}:OLD=NEW" for k in RenameKind)

@@ -61,22 +61,22 @@ def nearest(graph: Topology, known: Mapping[str, str], *, up: bool) -> dict[str,
     Stores hang on their operator and lead nowhere, so they are nobody's neighbours.
     """
     stores = {n.id for n in graph.nodes if n.kind is NodeKind.STATE_STORE}
-    leads: dict[str, list[str]] = {n.id: [] for n in graph.nodes}
+    links: dict[str, list[str]] = {n.id: [] for n in graph.nodes}
     for edge in graph.edges:
         start, end = (edge.target, edge.source) if up else (edge.source, edge.target)
-        if start in leads and end in leads and end not in stores:
-            leads[start].append(end)
+        if start in links and end in links and end not in stores:
+            links[start].append(end)
     found: dict[str, frozenset[str]] = {}
-    for node in _inmost_first(leads):
-        near = [{known[i]} if i in known else found.get(i, frozenset()) for i in leads[node]]
+    for node in _inmost_first(links):
+        near = [{known[i]} if i in known else found.get(i, frozenset()) for i in links[node]]
         found[node] = frozenset().union(*near)
     return found
 
 
-def _inmost_first(leads: Mapping[str, list[str]]) -> Iterator[str]:
+def _inmost_first(links: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield every node after those that `leads` has for it, as far as there is no cycle."""
     done: set[str] = set()
-    for root in leads:
+    for root in links:
         stack = [(root, False)]
         while stack:
             node, is_left = stack.pop()
@@ -85,4 +85,4 @@ def _inmost_first(leads: Mapping[str, list[str]]) -> Iterator[str]:
             elif node not in done:
                 done.add(node)
                 stack.append((node, True))
-                stack += [(i, False) for i in leads[node] if i not in done]
+                stack += [(i, False) for i in links[node] if i not in done]

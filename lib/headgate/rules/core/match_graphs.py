@@ -210,7 +210,7 @@ class _Matching:
         tried: Iterable[tuple[str, str]] = product(ids, others)
         if max(len(ids), len(others)) > _CANDIDATES:
             tried = zip(ids, others, strict=False)
-        scored = ((self._likeness(b, a), b, a) for b, a in tried)
+        scored = ((self._similarity(b, a), b, a) for b, a in tried)
         return _greedy(s for s in scored if s[0] >= least)
 
     def alike(self) -> None:
@@ -223,7 +223,7 @@ class _Matching:
         scored = []
         for b in self.old.free:
             for a in self._candidates(self.old.nodes[b], index):
-                score = self._likeness(b, a)
+                score = self._similarity(b, a)
                 if score >= _SIMILAR:
                     scored.append((score, b, a))
         for pair in _greedy(scored):
@@ -239,7 +239,7 @@ class _Matching:
                 break
         return list(found)[:_CANDIDATES]
 
-    def _likeness(self, b: str, a: str) -> float:
+    def _similarity(self, b: str, a: str) -> float:
         old, new = self.old.nodes[b], self.new.nodes[a]
         if old.label == new.label:
             return 1.0 + (b == a)

@@ -81,8 +81,8 @@ def match_sources(
 
 def logged_sources(version: Version) -> list[Source]:
     """Return the source behind each entry of the offset log: one that is read twice has two."""
-    places = [(place, s) for s in _ordered(version) for place in s.log_places or (s.position,)]
-    return [s for _, s in sorted(places, key=lambda p: p[0])]
+    logged = [(at, s) for s in _ordered(version) for at in s.log_places or (s.position,)]
+    return [s for _, s in sorted(logged, key=lambda p: p[0])]
 
 
 def _ordered(version: Version) -> list[Source]:

@@ -55,7 +55,7 @@ _VOLATILE = frozenset(
 )
 _NOT_NULL = re.compile(r"^isnotnull\((.*)\)$")
 _WINDOW_OVER = re.compile(r"^(?:session_)?window\(([^,]+),")
-_PLACE = re.compile(r"\bs\d+\.")
+_SOURCE_PREFIX = re.compile(r"\bs\d+\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +142,14 @@ def branch(topology: Topology, node: str | None) -> tuple[Counter[tuple[Any, ...
     """Return what feeds a node, without the positions of sources: two equal branches are equal."""
     above = _above(topology, [node] if node else [])
     nodes = [n for n in topology.nodes if n.id in above or n.id == node]
-    transforms_ = Counter(_placeless(n) for n in nodes if n.kind is NodeKind.TRANSFORM)
+    transforms_ = Counter(_without_positions(n) for n in nodes if n.kind is NodeKind.TRANSFORM)
     sources = Counter((n.label,) for n in nodes if n.kind is NodeKind.SOURCE)
     return transforms_, sources
 
 
-def _placeless(node: Node) -> tuple[Any, ...]:
+def _without_positions(node: Node) -> tuple[Any, ...]:
     details = canonical(visible(node))
-    return (node.operator, _PLACE.sub("s.", node.label), _PLACE.sub("s.", details))
+    return (node.operator, _SOURCE_PREFIX.sub("s.", node.label), _SOURCE_PREFIX.sub("s.", details))
 
 
 def changed_transforms(c: Comparison) -> Iterator[TransformChange]:

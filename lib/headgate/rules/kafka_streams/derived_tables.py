@@ -42,7 +42,7 @@ def derived_table_gets_store(c: StreamsComparison) -> Iterator[RuleResult]:
             continue
         outcome = _outcome(c.flow_after, now, first)
         if outcome is not Outcome.RESUMES:
-            yield _started_empty(now, outcome, _told(c.flow_after, first))
+            yield _started_empty(now, outcome, _operator_of(c.flow_after, first))
 
 
 def _was_there_without(c: StreamsComparison, key: Key) -> bool:
@@ -90,7 +90,7 @@ def _outcome(flow: Flow, store: StreamsStore, first: Key) -> Outcome:
     return Outcome.SILENTLY_WRONG if operator == "filter" else Outcome.RESUMES
 
 
-def _told(flow: Flow, key: Key) -> str:
+def _operator_of(flow: Flow, key: Key) -> str:
     return flow.nodes[key].operator.replace("_", " ") if key[1].startswith("KTABLE") else key[1]
 
 

@@ -37,16 +37,16 @@ def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResul
     """
     before, after = twins(c.flow_before), twins(c.flow_after)
     for pair in c.stores:
-        alone = pair.before or pair.after
-        if alone is None or (pair.before and pair.after) or not alone.is_generated:
+        single = pair.before or pair.after
+        if single is None or (pair.before and pair.after) or not single.is_generated:
             continue
         flow, alike = (c.flow_after, after) if pair.after else (c.flow_before, before)
-        found = alike.get((alone.topology, alone.name), ())
-        likes = [s for s in found if s is not alone and s.is_generated]
-        if likes and _hold_the_same(flow, (alone, *likes)):
-            yield _spared(pair, alone, likes[0])
+        found = alike.get((single.topology, single.name), ())
+        likes = [s for s in found if s is not single and s.is_generated]
+        if likes and _hold_the_same(flow, (single, *likes)):
+            yield _spared(pair, single, likes[0])
         elif likes:
-            names = ", ".join(s.name for s in (alone, *likes))
+            names = ", ".join(s.name for s in (single, *likes))
             done = "is new" if pair.after else "was removed"
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
@@ -70,21 +70,21 @@ def _hold_the_same(flow: Flow, stores: Sequence[StreamsStore]) -> bool:
     return windows and len({flow.above[k] for k in writers}) == 1
 
 
-def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleResult:
+def _spared(pair: StorePair, single: StreamsStore, like: StreamsStore) -> RuleResult:
     gone = pair.after is None
     return RuleResult(
         outcome=Outcome.RESUMES if gone else Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.EXACT if gone else StateEffect.LOST,
         location=pair.location,
-        before=alone.name if gone else None,
-        after=None if gone else alone.name,
+        before=single.name if gone else None,
+        after=None if gone else single.name,
         because=(
-            f"{alone.name} and {like.name} are the two window stores of a self-join and contain "
+            f"{single.name} and {like.name} are the two window stores of a self-join and contain "
             "the same rows. The new version needs only one of them."
         )
         if gone
         else (
-            f"{alone.name} is the second window store of a self-join and starts empty. So new "
+            f"{single.name} is the second window store of a self-join and starts empty. So new "
             "records on one side of the join don't match earlier records."
         ),
         remedy=_DELETE_THE_UNUSED if gone else _KEEP_TOPOLOGY_OPTIMIZATION,

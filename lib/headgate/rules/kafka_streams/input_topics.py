@@ -69,7 +69,7 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
         mixed = any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
         own = topic in c.flow_before.own_topics
         waiting = (lag_on(c, topic) or 0) if own else 0
-        told = f" Unprocessed records: {waiting}." if waiting else ""
+        unread = f" Unprocessed records: {waiting}." if waiting else ""
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
             state_effect=StateEffect.LOST
@@ -80,7 +80,7 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(_node(c.old, topic), None),
             before=topic,
             after=None,
-            because=f"The new version no longer reads the topic {topic}.{told}",
+            because=f"The new version no longer reads the topic {topic}.{unread}",
             remedy=_DRAIN_IT.format(topic=topic) if own else _STOP_ALL_INSTANCES_BEFORE,
             scenario="offline-upgrade",
         )
@@ -199,9 +199,9 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     new = {s.pattern: s.node for s in c.new.sources if s.pattern}
     gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
     if gone or come:
-        settled = not come or c.cluster is not None or all(_matches(c, p) for p in come)
+        is_known = not come or c.cluster is not None or all(_matches(c, p) for p in come)
         yield RuleResult(
-            outcome=Outcome.RESUMES if settled else Outcome.UNKNOWN,
+            outcome=Outcome.RESUMES if is_known else Outcome.UNKNOWN,
             state_effect=StateEffect.MIXED,
             location=Location(
                 *(next((d[p] for p in ps), None) for d, ps in ((old, gone), (new, come)))
@@ -209,7 +209,7 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=gone or None,
             after=come or None,
             because="The subscription by pattern changed.",
-            question=None if settled else _WHICH_TOPICS_DOES,
+            question=None if is_known else _WHICH_TOPICS_DOES,
             remedy=_NAME_THE_TOPICS if come else _CHECK_THE_NAMES,
         )
 

@@ -75,8 +75,8 @@ def no_visible_change(c: StreamsComparison) -> Iterator[RuleResult]:
 
 def _unseen(c: StreamsComparison) -> str:
     """Return what may still differ, as far as the application has any of it."""
-    settled = any(_is_serde(k) for k in c.old.config) and any(_is_serde(k) for k in c.new.config)
-    serdes = "serdes in the code" if settled else "serdes"
+    is_set = any(_is_serde(k) for k in c.old.config) and any(_is_serde(k) for k in c.new.config)
+    serdes = "serdes in the code" if is_set else "serdes"
     if all(s.is_global for s in c.new.stores):
         return f"{serdes} of inputs and outputs, functions (such as mappers and filters)"
     return (

@@ -117,9 +117,9 @@ def input_partitions_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """
     changed = {t: (n, now) for t, n in c.old.inputs.items() if (now := c.inputs.get(t, n)) != n}
     assumed = _assumed(c) if changed else ""
-    readers = [{t: s.node for s in reversed(a.sources) for t in s.topics} for a in (c.old, c.new)]
+    sources = [{t: s.node for s in reversed(a.sources) for t in s.topics} for a in (c.old, c.new)]
     for topic, (was, now) in sorted(changed.items()):
-        nodes = [read.get(topic) for read in readers]
+        nodes = [read.get(topic) for read in sources]
         yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,

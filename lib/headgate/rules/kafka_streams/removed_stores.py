@@ -42,7 +42,7 @@ def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
         was = pair.before
         if was is None or pair.after is not None or _key(was) in left or was.is_global:
             continue
-        if (successor := _in_its_place(c, was)) is not None:
+        if (successor := _successor_of(c, was)) is not None:
             yield _replaced(c, was, successor)
         elif not is_buffer(c.flow_before, was):
             yield RuleResult(
@@ -56,14 +56,16 @@ def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
             )
 
 
-def _in_its_place(c: StreamsComparison, was: StreamsStore) -> StreamsStore | None:
+def _successor_of(c: StreamsComparison, was: StreamsStore) -> StreamsStore | None:
     """Return a new store of another kind of operator that replaces `was`, or None."""
     mine = meaning(c.flow_before, was)
     news = (p.after for p in c.stores if p.after and not p.before)
-    return next((s for s in news if mine and _is_in_place(c, was, mine, s)), None)
+    return next((s for s in news if mine and _is_successor(c, was, mine, s)), None)
 
 
-def _is_in_place(c: StreamsComparison, was: StreamsStore, mine: Meaning, new: StreamsStore) -> bool:
+def _is_successor(
+    c: StreamsComparison, was: StreamsStore, mine: Meaning, new: StreamsStore
+) -> bool:
     now = meaning(c.flow_after, new)
     if now is None or mine.family == now.family or mine.inputs != now.inputs:
         return False

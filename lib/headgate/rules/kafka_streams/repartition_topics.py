@@ -32,10 +32,10 @@ def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     Records that are still in the old topic are lost: the group has already committed the offsets of
     the input records that they come from.
     """
-    places = _Places(c)
-    for old in places.gone:
-        now = places.moved_to(old)
-        if now is not None or (places.reader_lives_on(old) and not places.merged(old)):
+    topics = _Topics(c)
+    for old in topics.gone:
+        now = topics.moved_to(old)
+        if now is not None or (topics.store_remains(old) and not topics.merged(old)):
             yield _in_flight(c, old, now)
 
 
@@ -47,7 +47,7 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
         if now
         else f"The repartition topic {old.name} was removed."
     )
-    told = {0: "The old topic is empty.", None: ""}.get(
+    state = {0: "The old topic is empty.", None: ""}.get(
         waiting, f"Unprocessed records in the old topic: {waiting}."
     )
     return RuleResult(
@@ -56,7 +56,7 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
         location=Location(old.node, now.node if now else None),
         before=old.name,
         after=now.name if now else None,
-        because=f"{changed} {told}".strip(),
+        because=f"{changed} {state}".strip(),
         question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic) if waiting is None else None,
         remedy=_DRAIN_OR_NAME.format(topic=old.topic),
         scenario="offline-upgrade",
@@ -82,7 +82,7 @@ def lag_on(c: StreamsComparison, topic: str) -> int | None:
     return sum(known) if lags and len(known) == len(lags) else None
 
 
-class _Places:
+class _Topics:
     """Where the repartition topics of the old version went, each looked up but once."""
 
     def __init__(self, c: StreamsComparison) -> None:
@@ -109,7 +109,7 @@ class _Places:
             return next((r for r in likely if self.now[r.name][1] == inputs), None)
         return self.by_inputs.get((old.kind, inputs))
 
-    def reader_lives_on(self, old: Repartition) -> bool:
+    def store_remains(self, old: Repartition) -> bool:
         """Say whether a store that it feeds still exists."""
         return any(n in self.behind for n in old.reads_into)
 
@@ -131,8 +131,8 @@ def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
     at: dict[Hashable, str] = {now[name]: name for name in reversed(both)}
     for old in c.old.repartitions:
         here = both.get(old.name)
-        place = at.get(was[old.name])
-        if here is None or place is None or was[old.name] == now[old.name]:
+        other = at.get(was[old.name])
+        if here is None or other is None or was[old.name] == now[old.name]:
             continue
         waiting = records_waiting(c, old)
         yield RuleResult(
@@ -142,8 +142,8 @@ def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
             state_effect=StateEffect.EXACT if waiting == 0 else StateEffect.MIXED,
             location=Location(old.node, here.node),
             before=old.name,
-            after=place,
-            because=f"The operators that used the repartition topic {old.name} now use {place}.",
+            after=other,
+            because=f"The operators that used the repartition topic {old.name} now use {other}.",
             question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic)
             if waiting is None
             else None,
@@ -161,9 +161,9 @@ def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
     you switch it off, an operator gets a topic of its own. Unprocessed records in the shared topic
     are lost to this operator.
     """
-    places = _Places(c)
-    for old in places.gone:
-        if places.moved_to(old) is None and places.merged(old):
+    topics = _Topics(c)
+    for old in topics.gone:
+        if topics.moved_to(old) is None and topics.merged(old):
             yield _shared(c, old, None, f"The repartition topic {old.name} is no longer needed.")
     known = {r.name: r for r in c.old.repartitions}
     for _, was, now in kept(c):
@@ -172,14 +172,14 @@ def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
         for old in (known[name] for name in sorted(left) if c.flow_after.senses.get(name)):
             if come:
                 new = ", ".join(sorted(come))
-                told = (
+                because = (
                     f"The store {now.name} got its records from the repartition topic {old.name}, "
                     f"and now gets them from {new}."
                 )
-                yield _shared(c, old, new, told)
+                yield _shared(c, old, new, because)
 
 
-def _shared(c: StreamsComparison, old: Repartition, new: str | None, told: str) -> RuleResult:
+def _shared(c: StreamsComparison, old: Repartition, new: str | None, because: str) -> RuleResult:
     waiting = records_waiting(c, old)
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
@@ -187,7 +187,7 @@ def _shared(c: StreamsComparison, old: Repartition, new: str | None, told: str) 
         location=Location(old.node, None),
         before=old.name,
         after=new,
-        because=told + (f" Unprocessed records in the old topic: {waiting}." if waiting else ""),
+        because=because + (f" Unprocessed records in the old topic: {waiting}." if waiting else ""),
         remedy=_DRAIN.format(topic=old.topic),
         scenario="offline-upgrade",
     )

@@ -132,14 +132,14 @@ def runtime_settings_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     for key in runtime_settings(c):
         old, new = c.setting(key)
         stops = key.endswith("exception.handler") and _skips(old) and not _skips(new)
-        told = " The old version skipped records that fail. The new version stops at such a record."
+        text = " The old version skipped records that fail. The new version stops at such a record."
         yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
             location=Location(),
             before=old,
             after=new,
-            because=f"{key} changed.{told if stops else ''}",
+            because=f"{key} changed.{text if stops else ''}",
             remedy=_LOOK_FOR_SKIPPED_RECORDS if stops else _WATCH_CONSUMER_LAG,
         )
 
@@ -184,13 +184,13 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=c.old.config.get(EXPLICIT_NAMES),
             after=c.new.config.get(EXPLICIT_NAMES),
-            because=_told(unnamed, new),
+            because=_names_text(unnamed, new),
             question=_DOES_STREAMSBUILDER_GET if unnamed else None,
             remedy=_SET_EACH_CURRENT if unnamed else _KEEP_THE_SETTING,
         )
 
 
-def _told(unnamed: list[str], required: bool) -> str:
+def _names_text(unnamed: list[str], required: bool) -> str:
     if unnamed:
         return f"Generated names: {', '.join(unnamed)}."
     return "All names are set explicitly." if required else f"{EXPLICIT_NAMES} is no longer true."

@@ -138,7 +138,7 @@ def loses_source_topic(c: StreamsComparison, was: StreamsStore, now: StreamsStor
 
 def _switched_off(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResult:
     moved = was.subtopology != now.subtopology
-    told = (
+    where = (
         f" The store moves from tasks {was.subtopology}_* to tasks {now.subtopology}_*, so the new "
         "tasks don't use the rows on the local disk, either."
         if moved
@@ -152,7 +152,7 @@ def _switched_off(pair: StorePair, was: StreamsStore, now: StreamsStore) -> Rule
         after=now.changelog,
         because=(
             f"The changelog {now.changelog} doesn't exist yet and won't get the existing rows of "
-            f"the store {now.name}.{told}"
+            f"the store {now.name}.{where}"
         ),
         question=None if moved else _DO_ALL_INSTANCES,
         remedy=_LEAVE_THE_OPTIMISATION,
@@ -347,16 +347,16 @@ def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     old, new = reset_policy(c.old), reset_policy(c.new)
     if old == new:
         return
-    settled = _all_committed(c)
+    is_committed = _all_committed(c)
     yield RuleResult(
-        outcome=Outcome.NO_EFFECT if settled else Outcome.UNKNOWN,
-        state_effect=StateEffect.EXACT if settled else StateEffect.LOST,
+        outcome=Outcome.NO_EFFECT if is_committed else Outcome.UNKNOWN,
+        state_effect=StateEffect.EXACT if is_committed else StateEffect.LOST,
         location=Location(),
         before=old,
         after=new,
         because=f"auto.offset.reset changes from {old} to {new}."
-        + (" Every input partition has a committed offset." if settled else ""),
-        question=None if settled else _DOES_THE_GROUP,
+        + (" Every input partition has a committed offset." if is_committed else ""),
+        question=None if is_committed else _DOES_THE_GROUP,
         remedy=_CHECK_THE_GROUPS,
     )
 

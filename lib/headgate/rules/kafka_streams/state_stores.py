@@ -278,14 +278,14 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 def _only_new(now: StreamsStore, topic: str | None) -> RuleResult:
-    told = f" It gets only new rows of {topic}, and no operator needs older rows." if topic else ""
+    rows = f" It gets only new rows of {topic}, and no operator needs older rows." if topic else ""
     return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.NONE,
         location=Location(None, now.node),
         before=None,
         after=now.name,
-        because=f"The store {now.name} is new.{told}",
+        because=f"The store {now.name} is new.{rows}",
         remedy=_IF_THE_NEW,
     )
 

@@ -223,13 +223,13 @@ def _only_named(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> b
     )
 
 
-def _got_a_name(told: Flow, key: Key, named: Flow, other: Key) -> bool:
-    if told.nodes[key].operator not in _OF_THE_DSL or named.nodes[other].operator not in _NAMED:
+def _got_a_name(unnamed: Flow, key: Key, named: Flow, other: Key) -> bool:
+    if unnamed.nodes[key].operator not in _OF_THE_DSL or named.nodes[other].operator not in _NAMED:
         return False
-    words = Counter(told.nodes[k].operator for k in told.below[key])
+    words = Counter(unnamed.nodes[k].operator for k in unnamed.below[key])
     others = Counter(named.nodes[k].operator for k in named.below[other])
     return (
-        len(told.behind(key)) == len(named.behind(other))
+        len(unnamed.behind(key)) == len(named.behind(other))
         and words.total() == others.total()
         and not (others - words).keys() - UNREAD - _NAMED
     )

@@ -67,12 +67,12 @@ def _spark_session(s: Subject) -> Iterator[str]:
             "Not checked: the sink. Add the query plan of the running query, or a capture, to the "
             "evidence."
         )
-    if not s.settings_told:
+    if not s.settings_known:
         yield (
             "Not checked: the session's settings. Add a capture, conf.json or an event log to the "
             "evidence."
         )
-    if s.place is None:
+    if s.checkpoint_path is None:
         yield (
             "Not checked: the location of the checkpoint. Set `checkpoint` in headgate.toml, or "
             "add a query plan to the evidence."

@@ -37,11 +37,11 @@ def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
 
     Without its checkpoint, the query loses its offsets and all of its state.
     """
-    place = s.place
-    if place and is_local(place, s.version) and _TEMPORARY.search(normal_path(place)):
+    folder = s.checkpoint_path
+    if folder and is_local(folder, s.version) and _TEMPORARY.search(normal_path(folder)):
         yield Problem(
             severity=Severity.HIGH,
-            what=f"The checkpoint is in a folder for temporary files: {place}.",
+            what=f"The checkpoint is in a folder for temporary files: {folder}.",
             remedy=_MOVE.format(to="durable storage"),
             keeps_state=True,
         )
@@ -57,26 +57,26 @@ def local_checkpoint(s: Subject) -> Iterator[Problem]:
     A driver or executor that starts on another machine doesn't find it. The query then starts from
     batch 0, without its state.
     """
-    place = s.place
-    if place and is_local(place, s.version) and not _TEMPORARY.search(normal_path(place)):
+    folder = s.checkpoint_path
+    if folder and is_local(folder, s.version) and not _TEMPORARY.search(normal_path(folder)):
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"The checkpoint is on a local file system: {place}.",
+            what=f"The checkpoint is on a local file system: {folder}.",
             remedy=_MOVE.format(to="an object store or a distributed file system"),
             keeps_state=True,
             question=_IS_THIS_PATH,
         )
 
 
-def is_local(place: str, version: Version) -> bool:
+def is_local(folder: str, version: Version) -> bool:
     """Whether an address is certainly on a machine's own file system.
 
     A path without a scheme is on the file system that the session has for default.
     """
-    found = _SCHEME.match(place)
+    found = _SCHEME.match(folder)
     if found is None:
         default = version.settings.get(_FILE_SYSTEM, "")
-        return bool(default.startswith("file:") or (_TEMPORARY.search(place) and not default))
+        return bool(default.startswith("file:") or (_TEMPORARY.search(folder) and not default))
     return found["scheme"].lower() == "file"
 
 
@@ -95,16 +95,16 @@ def checkpoint_inside_data_folder(s: Subject) -> Iterator[Problem]:
     If somebody deletes, moves, compacts or expires the data, the checkpoint is affected too, and
     vice versa. Consumers of the data folder find checkpoint files in it.
     """
-    place = s.place
-    if not place:
+    own = s.checkpoint_path
+    if not own:
         return
     for node, what, path in _folders(s.version):
-        if _parts(place) == _parts(path):
-            said = f"The checkpoint and {what} are the same folder: {place}."
-        elif _within(place, path):
-            said = f"The checkpoint {place} is inside {what} {path}."
-        elif _within(path, place):
-            said = f"{what[0].upper()}{what[1:]} {path} is inside the checkpoint {place}."
+        if _parts(own) == _parts(path):
+            said = f"The checkpoint and {what} are the same folder: {own}."
+        elif _within(own, path):
+            said = f"The checkpoint {own} is inside {what} {path}."
+        elif _within(path, own):
+            said = f"{what[0].upper()}{what[1:]} {path} is inside the checkpoint {own}."
         else:
             continue
         yield Problem(
@@ -196,7 +196,7 @@ def _retained(s: Subject) -> int | None:
     text = s.setting(RETAINED)
     if text is not None and text.isdecimal():
         return int(text)
-    return DEFAULT_RETAINED if s.settings_told else None
+    return DEFAULT_RETAINED if s.settings_known else None
 
 
 def _interval(s: Subject) -> int | None:

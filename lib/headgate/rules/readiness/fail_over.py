@@ -83,13 +83,13 @@ def state_in_tmp(s: Subject) -> Iterator[Problem]:
 
     Kafka Streams then restores all state from the changelogs.
     """
-    place = s.config(_STATE_DIR, "/tmp/kafka-streams")
-    if place and s.app.stores and _TEMPORARY.match(place):
+    directory = s.config(_STATE_DIR, "/tmp/kafka-streams")
+    if directory and s.app.stores and _TEMPORARY.match(directory):
         set_ = _STATE_DIR in s.app.config
         yield Problem(
             severity=Severity.MEDIUM,
             location=s.app.stores[0].node,
-            what=f"{_STATE_DIR} is {place}" + ("." if set_ else ", the default."),
+            what=f"{_STATE_DIR} is {directory}" + ("." if set_ else ", the default."),
             remedy=_SET_TO_A_FOLDER,
             keeps_state=True,
             question=None if set_ else _ARE_ALL_STORES,

@@ -161,7 +161,7 @@ def source_names_without_effect(s: Subject) -> Iterator[Problem]:
     swapped.
     """
     named = [x.name for x in s.sources if x.name]
-    known = s.version.pinned or s.settings_told
+    known = s.version.pinned or s.settings_known
     if named and known and not names_count(s.version, s.version):
         yield Problem(
             severity=Severity.MEDIUM,

@@ -81,11 +81,11 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
     If another cluster, image or default changes these settings, the query resumes with different
     results. Its state then mixes old and new results.
     """
-    told = {k: v for k, v in s.version.settings.items() if k in _MEANING and v != _MEANING[k]}
+    changed = {k: v for k, v in s.version.settings.items() if k in _MEANING and v != _MEANING[k]}
     if not reads_time_zone(_expressions(s)):
-        told.pop(TIME_ZONE, None)
-    if told:
-        shown = ", ".join(f"{k}={v}" for k, v in sorted(told.items()))
+        changed.pop(TIME_ZONE, None)
+    if changed:
+        shown = ", ".join(f"{k}={v}" for k, v in sorted(changed.items()))
         yield Problem(
             severity=Severity.LOW,
             what=f"The query depends on settings that its checkpoint doesn't pin: {shown}.",
@@ -115,7 +115,7 @@ def session_time_zone_not_set(s: Subject) -> Iterator[Problem]:
     hours, and new rows mix with old state.
     """
     reads = reads_time_zone(_expressions(s))
-    if reads and s.settings_told and s.setting(TIME_ZONE) is None:
+    if reads and s.settings_known and s.setting(TIME_ZONE) is None:
         yield Problem(
             severity=Severity.MEDIUM,
             location=next((o.node for o in s.stateful), None),

@@ -214,8 +214,8 @@ def state_partitions_not_recorded(s: Subject) -> Iterator[Problem]:
     """
     stored = stored_partitions(s.version)
     second = s.version.offset_log_version == 2 or s.setting(OFFSET_LOG) == "2"
-    begun = s.version.progress is not None
-    if second and begun and s.stateful and PARTITIONS not in s.version.pinned:
+    has_progress = s.version.progress is not None
+    if second and has_progress and s.stateful and PARTITIONS not in s.version.pinned:
         number = str(stored) if stored else "the current number"
         yield Problem(
             severity=Severity.HIGH,
@@ -242,7 +242,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
     few partitions, the query can't use more cores when the data grows.
     """
     stored = s.version.pinned.get(PARTITIONS)
-    if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
+    if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_known:
         hdfs = (s.in_force(PROVIDER) or "").endswith("HDFSBackedStateStoreProvider")
         how = (
             "Headgate can't repartition this state, because HDFSBackedStateStoreProvider stores it"

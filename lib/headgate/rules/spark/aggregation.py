@@ -221,9 +221,11 @@ def aggregation_not_known(c: Comparison) -> Iterator[RuleResult]:
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         known = None not in (pair.before.keys, pair.after.keys)
-        told = known and None not in (_buffers(pair.before), _buffers(pair.after))
+        has_buffers = known and None not in (_buffers(pair.before), _buffers(pair.after))
         # Another number of buffers is read where no check is made at all, and reported there.
-        if known and (_functions_equal(pair) or _same_number(pair) or (told and check_is_off(c))):
+        if known and (
+            _functions_equal(pair) or _same_number(pair) or (has_buffers and check_is_off(c))
+        ):
             continue
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
@@ -233,13 +235,13 @@ def aggregation_not_known(c: Comparison) -> Iterator[RuleResult]:
             because=(
                 "The aggregate functions of the two versions store a different number of values, "
                 "and the evidence doesn't show the state schemas of both versions."
-                if told
+                if has_buffers
                 else "The evidence doesn't show the grouping columns and functions of both "
                 "versions."
             ),
-            question=_DOES_THE_STATE if told else _WHICH_COLUMNS_DOES,
+            question=_DOES_THE_STATE if has_buffers else _WHICH_COLUMNS_DOES,
             rollback=Rollback.UNKNOWN,
-            remedy=_ADD_THE_SCHEMAS if told else _ADD_THE_PLAN,
+            remedy=_ADD_THE_SCHEMAS if has_buffers else _ADD_THE_PLAN,
         )
 
 

@@ -112,14 +112,14 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
     for pair, _, parts in logged_now(c):
         gone = [p for p in parts if p.gone]
         if gone:
-            told = listed(
+            shown = listed(
                 (
                     f"{plural(p.gone, 'record')} in {p} (checkpoint offset {p.offset}, earliest "
                     f"offset {_begin(p)})"
                 )
                 for p in gone
             )
-            yield _lost(pair, f"Kafka deleted unread records: {told}.", gone)
+            yield _lost(pair, f"Kafka deleted unread records: {shown}.", gone)
 
 
 @rule(
@@ -136,11 +136,11 @@ def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
     for pair, _, parts in logged_now(c):
         beyond = [p for p in parts if p.beyond]
         if beyond:
-            told = listed(
+            shown = listed(
                 (f"{p} (checkpoint offset {p.offset}, latest offset {_end(p)})") for p in beyond
             )
             because = (
-                f"In these partitions, the checkpoint's offset is after the latest offset: {told}."
+                f"In these partitions, the checkpoint's offset is after the latest offset: {shown}."
             )
             lost = _lost(pair, because, beyond)
             is_silent = lost.outcome is Outcome.SILENTLY_WRONG
@@ -223,12 +223,12 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
         new = _new_partitions(pair, cluster, known)
         cut = [p for p in new if p.gone]
         if cut:
-            told = listed(f"{p} (earliest offset {_begin(p)})" for p in cut)
+            shown = listed(f"{p} (earliest offset {_begin(p)})" for p in cut)
             yield _lost(
                 pair,
                 (
                     "These partitions aren't in the checkpoint, and their earliest offset isn't "
-                    f"0: {told}."
+                    f"0: {shown}."
                 ),
                 cut,
             )
@@ -269,14 +269,14 @@ def _recreated(
     c: Comparison, pair: SourcePair, cluster: Cluster, parts: list[Logged]
 ) -> Iterator[RuleResult]:
     topic, found = parts[0].topic, recreated(c, cluster, parts)
-    told = [c.before.topic_ids.get(topic), cluster.topics[topic].id]
+    ids = [c.before.topic_ids.get(topic), cluster.topics[topic].id]
     if found is Recreated.YES:
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.LOST,
             location=pair.location,
-            before=told[0],
-            after=told[1],
+            before=ids[0],
+            after=ids[1],
             because=f"Topic {topic} was deleted and recreated.",
             remedy=_IF_THE_OLD,
             scenario="from-scratch",
@@ -285,8 +285,8 @@ def _recreated(
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             location=pair.location,
-            before=told[0],
-            after=told[1],
+            before=ids[0],
+            after=ids[1],
             because=_WHY[found].format(topic=topic),
             question=_WAS_DELETED_AND_RECREATED.format(topic=topic),
             remedy=_IF_IT_WAS,

@@ -157,16 +157,16 @@ def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
         archives = (option(pair.after, "cleanSource") or "").lower() == "archive"
         if not archives or not is_file(pair.after):
             continue
-        place, source = option(pair.after, "sourceArchiveDir"), location(pair.after)
-        if place and not (source and _meet(source, place)):
+        archive, source = option(pair.after, "sourceArchiveDir"), location(pair.after)
+        if archive and not (source and _meet(source, archive)):
             continue
         yield RuleResult(
             outcome=Outcome.REFUSES,
             location=pair.location,
             before=option(pair.before, "sourceArchiveDir"),
-            after=place,
-            because=f"The source's path {source} and sourceArchiveDir {place} overlap."
-            if place
+            after=archive,
+            because=f"The source's path {source} and sourceArchiveDir {archive} overlap."
+            if archive
             else "cleanSource is archive, but sourceArchiveDir is not set.",
             error_class="IllegalArgumentException",
             remedy=_SET_SOURCEARCHIVEDIR_TO_A_FOLDER,

@@ -128,9 +128,9 @@ def _question(was: Parsed, now: Parsed) -> str:
 
 
 def _where(c: Comparison, now: Parsed) -> Location:
-    place = next((int(n[1:].partition(".")[0]) for n in now.columns), None)
+    position = next((int(n[1:].partition(".")[0]) for n in now.columns), None)
     nodes = [
-        next((s.node for s in v.sources or () if s.position == place), None)
+        next((s.node for s in v.sources or () if s.position == position), None)
         for v in (c.before, c.after)
     ]
     return Location(*nodes)

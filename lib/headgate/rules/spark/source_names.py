@@ -222,8 +222,8 @@ def _renamed(c: Comparison) -> list[tuple[Source, Source]]:
     """Pair a name that is gone with a new one that reads the same."""
     gone = [p.before for p in c.sources if p.before and p.after is None]
     come = [p.after for p in c.sources if p.after and p.before is None]
-    told = [(p.before, p.after) for p in c.sources if p.before and p.after]
-    declared = [(b, a) for b, a in told if b.name != a.name]
+    pairs = [(p.before, p.after) for p in c.sources if p.before and p.after]
+    declared = [(b, a) for b, a in pairs if b.name != a.name]
     return declared + [(b, a) for b in gone for a in come if _reads(b) == _reads(a)]
 
 
@@ -266,13 +266,13 @@ def _name_missing(pair: SourcePair) -> RuleResult:
 def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
     """Judge a file source that resumes at the offset of another position."""
     assert pair.before and pair.after
-    told = (pair.before.name, pair.after.name)
+    names = (pair.before.name, pair.after.name)
     if own is None or (own.offsets is not None and own.offsets != pair.before.offsets):
         return RuleResult(
             outcome=Outcome.REFUSES,
             location=pair.location,
-            before=told[0],
-            after=told[1],
+            before=names[0],
+            after=names[1],
             because=("The offset log refers to a batch that the source's log doesn't have."),
             error_class="IllegalStateException",
             remedy=_KEEP_THE_ORDER_NAMES,
@@ -281,8 +281,8 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
         return RuleResult(
             outcome=Outcome.UNKNOWN,
             location=pair.location,
-            before=told[0],
-            after=told[1],
+            before=names[0],
+            after=names[1],
             question=_DO_THE_OFFSETS,
             rollback=Rollback.UNKNOWN,
             remedy=_ADD_THE_CHECKPOINT_TO_THE_EVIDENCE,
@@ -291,8 +291,8 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.EXACT,
         location=pair.location,
-        before=told[0],
-        after=told[1],
+        before=names[0],
+        after=names[1],
         because=(
             "The source gets the offset entry of another source, because Spark finds offsets by "
             "position. Both entries are equal by coincidence, so this restart doesn't fail."

@@ -169,8 +169,8 @@ def _decimal_arithmetic(c: Comparison) -> OperatorPair | None:
     for pair in c.operators:
         if pair.before is None or pair.after is None:
             continue
-        told = (*(pair.after.keys or ()), *(pair.after.functions or ()))
-        computed = [e for e in told if _ARITHMETIC.search(e)]
+        expressions = (*(pair.after.keys or ()), *(pair.after.functions or ()))
+        computed = [e for e in expressions if _ARITHMETIC.search(e)]
         # Expressions don't name the types of the columns that they read; what was stored does.
         schemas = [
             s for store in pair.before.stores for s in (store.key_schema, store.value_schema)

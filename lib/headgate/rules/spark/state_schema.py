@@ -115,19 +115,19 @@ def _steps(topology: Topology) -> Counter[tuple[Any, ...]]:
 def _step(node: Node) -> tuple[Any, ...]:
     if node.operator not in _RESOLVED:
         return meaning(node)
-    told = visible(node)
-    computed = told.pop("columns", None)
+    shown = visible(node)
+    computed = shown.pop("columns", None)
     values = sorted(map(str, computed.values())) if isinstance(computed, dict) else computed
-    return (node.operator, repr(values), repr(sorted(told.items())))
+    return (node.operator, repr(values), repr(sorted(shown.items())))
 
 
 def _has_types(version: Version) -> bool:
     """Say whether the types of what is read are known; a version made by hand needs none."""
     if not version.evidence:
         return True
-    told = [s.column_types for s in version.sources or ()]
+    types_of_sources = [s.column_types for s in version.sources or ()]
     return any(e.kind in HAVE_TYPES for e in version.evidence) and all(
-        types is not None and None not in types for types in told
+        types is not None and None not in types for types in types_of_sources
     )
 
 
@@ -288,7 +288,7 @@ def stored_nulls(c: Comparison) -> Iterator[RuleResult]:
             part = VALUE if is_join else KEY
             stored, planned = store.stored(part), store.planned(part)
             fields = now_not_null(stored, planned, filtered - never)
-            names = [f.name for f in fields if not _is_harmless(f, pair.after)]
+            names = [f.name for f in fields if not _tolerates_null(f, pair.after)]
             names = [name for name in names if name not in never]
             if names and not fit(stored, planned).refused:
                 yield _ask_for_nulls(pair, store, names)
@@ -308,7 +308,7 @@ def _never_null(version: Version, operator: str | None) -> frozenset[str]:
     return frozenset(column.rpartition(".")[2] for column in columns)
 
 
-def _is_harmless(field: Field, after: StatefulOperator | None) -> bool:
+def _tolerates_null(field: Field, after: StatefulOperator | None) -> bool:
     """Whether a null in the field breaks nothing: a window is never null, and a row whose join key
     is null never matches. In a number or time, generated code reads null as zero.
     """

@@ -101,11 +101,11 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
         return
     old = [branch(c.before.topology, p.location.before) for p in pairs]
     new = [branch(c.after.topology, p.location.after) for p in pairs]
-    for place, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs):
         taken = [
             i
             for i, other in enumerate(pairs)
-            if other.kind is pair.kind and new[place] == old[i] != old[place]
+            if other.kind is pair.kind and new[index] == old[i] != old[index]
         ]
         if taken and is_read(c, pair):
             yield RuleResult(

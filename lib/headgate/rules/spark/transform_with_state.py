@@ -192,7 +192,7 @@ def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Rule
     stored, planned = store.stored(part), store.planned(part)
     if stored is None or planned is None or fit(stored, planned).refused:
         return
-    if places := moved(stored, planned):
+    if names := moved(stored, planned):
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.REINTERPRETED,
@@ -200,7 +200,7 @@ def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Rule
             before=stored.describe(),
             after=planned.describe(),
             because=(
-                f"The order of fields in state store `{store.name}` changed: {_listed(places)}."
+                f"The order of fields in state store `{store.name}` changed: {_listed(names)}."
             ),
             remedy=_KEEP_THE_ORDER,
             scenario="from-scratch",

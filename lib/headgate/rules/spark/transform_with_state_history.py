@@ -183,8 +183,8 @@ def _too_many(pair: OperatorPair, because: str, error: str, key: str) -> RuleRes
 
 
 def _limit(c: Comparison, key: str) -> int:
-    told = effective(c.after, key) or ""
-    return int(told) if told.isdecimal() else _LIMITS[key]
+    limit = effective(c.after, key) or ""
+    return int(limit) if limit.isdecimal() else _LIMITS[key]
 
 
 _TO_LOAD_ANOTHER = (

@@ -27,7 +27,7 @@ from headgate.rules.spark.facts.expressions import columns
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
-_UNTOLD = "unknown"
+_UNKNOWN = "unknown"
 """The delay of a watermark in a logical plan's JSON, which doesn't show the value."""
 
 
@@ -62,7 +62,7 @@ def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
     state.
     """
     for old, new in _pairs(c):
-        if old.delay != new.delay and _UNTOLD not in (old.delay, new.delay):
+        if old.delay != new.delay and _UNKNOWN not in (old.delay, new.delay):
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
@@ -270,20 +270,20 @@ _ON_ANOTHER_COLUMN = "The watermark is now on a different column, which no state
 
 
 def _removed(c: Comparison, pair: OperatorPair, because: str = _GONE) -> RuleResult:
-    told, now = _listed(c.before.watermarks), _listed(c.after.watermarks)
+    was, now = _listed(c.before.watermarks), _listed(c.after.watermarks)
     if _nothing_evicted(c) or not evicts_by_time(pair.before, c.before.watermarks):
         return RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
             location=pair.location,
-            before=told,
+            before=was,
             after=now,
             because=because,
         )
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
-        before=told,
+        before=was,
         after=now,
         because=because,
         question=_HAS_THE_OLD,

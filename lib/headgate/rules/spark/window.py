@@ -149,5 +149,5 @@ def _describe(window: Window | None) -> str | None:
     if window.session_gap:
         return f"session of {window.column}, gap {window.session_gap}"
     parts = [("size", window.size_us), ("slide", window.slide_us), ("start", window.start_us)]
-    told = ", ".join(f"{name} {us / 1e6:g} s" for name, us in parts if us is not None)
-    return f"window over {window.column}: {told}"
+    lengths = ", ".join(f"{name} {us / 1e6:g} s" for name, us in parts if us is not None)
+    return f"window over {window.column}: {lengths}"

@@ -119,7 +119,7 @@ class _Judge:
         self._direction = direction
         self._fitting: dict[tuple[object, object], bool] = {}
         self._left = MOST_PAIRS
-        # Places are told apart by their identity, which is another's once one is gone.
+        # Nodes are distinguished by identity, which another one gets once one is deleted.
         self._kept: list[tuple[Any, Any]] = []
 
     def findings(self, reader: Any, writer: Any) -> list[SchemaFinding]:
@@ -163,11 +163,11 @@ class _Judge:
 
 def _identity(node: Any) -> object:
     """Return what identifies a node, the same if the node is created each time it is visited."""
-    return node.place if hasattr(node, "place") else id(node)
+    return node.identity if hasattr(node, "identity") else id(node)
 
 
 def _once(findings: Iterable[SchemaFinding]) -> list[SchemaFinding]:
     """Leave out a combination's finding if another one of the same path says more."""
     out = list(findings)
-    told = {f.path for f in out if f.rule != _VAGUE and f.effect is Effect.INCOMPATIBLE}
-    return [f for f in out if f.rule != _VAGUE or f.path not in told]
+    paths = {f.path for f in out if f.rule != _VAGUE and f.effect is Effect.INCOMPATIBLE}
+    return [f for f in out if f.rule != _VAGUE or f.path not in paths]

@@ -306,18 +306,18 @@ def _matched(
     """Whether each of the first can have a counterpart of its own among the second."""
     taken: dict[int, int] = {}
 
-    def place(index: int, tried: set[int]) -> bool:
+    def assign(index: int, tried: set[int]) -> bool:
         for other, node in enumerate(among):
             ends = (node, each[index]) if swapped else (each[index], node)
             if other in tried or not pair.fits(*ends):
                 continue
             tried.add(other)
-            if other not in taken or place(taken[other], tried):
+            if other not in taken or assign(taken[other], tried):
                 taken[other] = index
                 return True
         return False
 
-    return all(place(i, set()) for i in range(len(each)))
+    return all(assign(i, set()) for i in range(len(each)))
 
 
 @rule(

@@ -44,7 +44,7 @@ class Side:
     message: ProtoMessage
 
     @property
-    def place(self) -> tuple[int, str]:
+    def identity(self) -> tuple[int, str]:
         """What identifies a message."""
         return id(self.file), self.message.name
 

@@ -43,7 +43,7 @@ def log_warnings(reader: Reader, logged: Sequence[int], committed: Sequence[int]
             f"{reader.source}/commits has batch {committed[-1]}, but {reader.source}/offsets"
             f" ends at {logged[-1]}"
         )
-    out.extend(_strangers(reader))
+    out.extend(_unknown_files(reader))
     return out
 
 
@@ -64,7 +64,7 @@ def _foreign(reader: Reader, folder: str, numbers: Sequence[int]) -> Iterator[st
         yield f"{reader.source}/{folder} contains files that aren't batches: {_listed(names)}"
 
 
-def _strangers(reader: Reader) -> Iterator[str]:
+def _unknown_files(reader: Reader) -> Iterator[str]:
     """Yield a warning that names what isn't part of a checkpoint, for instance another checkpoint.
 
     Headgate doesn't read these files.

@@ -94,11 +94,11 @@ def progress_faults(
         return
     for logged, said in zip(sources, report.sources, strict=True):
         old, new = said.offsets, logged.offsets
-        for place, was, now in _differing(old, new):
+        for part, was, now in _differing(old, new):
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.UNLIKE_PROGRESS,
                 what=(
-                    f"Partition {place}: the query reported offset {was} after batch {batch}, but "
+                    f"Partition {part}: the query reported offset {was} after batch {batch}, but "
                     f"`offsets/{batch}` has {now}."
                 ),
             )
@@ -114,13 +114,13 @@ def offset_faults(
     if before is None or len(before.offsets) != len(log.offsets):
         return
     for (_, old), (_, new) in zip(before.offsets, log.offsets, strict=True):
-        for place, was, now in _differing(old, new):
+        for part, was, now in _differing(old, new):
             if now >= was:
                 continue
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.OFFSETS_WENT_BACK,
                 what=(
-                    f"Partition {place}: `offsets/{logged[-2]}` has offset {was}, but the newer "
+                    f"Partition {part}: `offsets/{logged[-2]}` has offset {was}, but the newer "
                     f"`offsets/{logged[-1]}` has {now}."
                 ),
             )

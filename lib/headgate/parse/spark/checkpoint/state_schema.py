@@ -102,20 +102,20 @@ def listed_files(names: Sequence[str], infos: Any) -> dict[str, list[str]]:
     All that are there, by their batches, where the metadata lists none of them.
     """
     found = sorted((int(m["batch"]), m["store"], n) for n in names if (m := _FILE.fullmatch(n)))
-    places = {name: place for place, name in enumerate(_listed(infos))}
+    order = {name: index for index, name in enumerate(_listed(infos))}
     out: dict[str, list[str]] = {}
     for _, store, name in found:
         out.setdefault(store, []).append(name)
     for store, files in out.items():
-        known = [f for f in files if _end(f) in places]
-        out[store] = sorted(known, key=lambda f: places[_end(f)]) if known else files
+        known = [f for f in files if _end(f) in order]
+        out[store] = sorted(known, key=lambda f: order[_end(f)]) if known else files
     return out
 
 
 def _listed(infos: Any) -> list[str]:
     """Return the ends of the listed paths, `STORE/FILE`."""
-    told = [i for i in infos if isinstance(i, dict)] if isinstance(infos, list) else []
-    paths = [p for i in told for p in i.get(_PATHS) or () if isinstance(p, str)]
+    entries = [i for i in infos if isinstance(i, dict)] if isinstance(infos, list) else []
+    paths = [p for i in entries for p in i.get(_PATHS) or () if isinstance(p, str)]
     return [_end(path) for path in paths]
 
 
@@ -136,9 +136,9 @@ def history(files: Sequence[tuple[Family, ...]]) -> dict[str, Any]:
     past: dict[str, list[dict[str, Any]]] = {}
     for family in (f for file in files[:-1] for f in file):
         if newest.get(family.name) != (family.key, family.value):
-            told = {"key": _fields(family.key), "value": _fields(family.value)}
-            older = [t for t in past.get(family.name, ()) if t != told]
-            past[family.name] = [*older, told]
+            schemas = {"key": _fields(family.key), "value": _fields(family.value)}
+            older = [t for t in past.get(family.name, ()) if t != schemas]
+            past[family.name] = [*older, schemas]
     evolved = _evolved(files)
     return (
         {"schema_files": len(files)}

@@ -142,18 +142,18 @@ def _take(
     plan = str(detailed.get(number, {}).get("planDescription") or "")
     if not plan:
         return
-    begun = _moment(found.get("submissionTime"))
+    started = _moment(found.get("submissionTime"))
     gatherer.take(
         ExecutionStart(
             id=number,
             description=str(found["description"]),
             plan=msgspec.Raw(json.dumps(plan).encode()),
             root=number,
-            at=begun,
+            at=started,
         )
     )
     took = whole(found.get("duration")) or 0
-    gatherer.take(ExecutionEnd(id=number, at=begun + took if begun is not None else None))
+    gatherer.take(ExecutionEnd(id=number, at=started + took if started is not None else None))
 
 
 def _settings(environment: Mapping[str, Any]) -> dict[str, str]:

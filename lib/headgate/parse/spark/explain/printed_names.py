@@ -62,8 +62,8 @@ def _aliases(text: str) -> Iterator[tuple[str, int]]:
         name = found["name"]
         if not is_odd(name):
             continue
-        alone = rf"(?<! AS ){re.escape(name)}#{found['id']}(?!\d)"
-        if is_balanced(name) or re.search(alone, text):
+        unaliased = rf"(?<! AS ){re.escape(name)}#{found['id']}(?!\d)"
+        if is_balanced(name) or re.search(unaliased, text):
             yield name, int(found["id"])
 
 

@@ -54,8 +54,8 @@ def read_section(section: Section) -> Plan | None:
 
 def _ends_early(last: PlanNode, texts: Sequence[str]) -> bool:
     """Say whether the last row breaks off; in a `formatted` tree it may lack only its number."""
-    begun = len(texts) > 1 and bool(_numbers(texts[:-1]))
-    return begun or cut_row(last) or not (last.detail or last.name in _BARE)
+    has_numbers = len(texts) > 1 and bool(_numbers(texts[:-1]))
+    return has_numbers or cut_row(last) or not (last.detail or last.name in _BARE)
 
 
 _CODEGEN = (

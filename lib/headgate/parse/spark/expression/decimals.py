@@ -53,8 +53,8 @@ def is_kept(kind: Any, to: Any) -> bool | None:
     """
     old, new = (_DECIMAL.fullmatch(str(k)) for k in (kind, to))
     if old and new:
-        room = int(new[1]) - int(new[2]) - int(old[1]) + int(old[2])
-        return room >= 0 and int(new[2]) >= int(old[2])
+        spare = int(new[1]) - int(new[2]) - int(old[1]) + int(old[2])
+        return spare >= 0 and int(new[2]) >= int(old[2])
     if new and kind in _OF_WHOLE:
         return int(new[1]) - int(new[2]) >= _OF_WHOLE[kind]
     if new:

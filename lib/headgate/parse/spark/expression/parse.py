@@ -315,11 +315,11 @@ def _operator(atoms: list[Term | str]) -> int | None:
     A bracket holds one operator, but for the bare ones and `NOT`, which bind more closely:
     `(NOT a IN (1) AND b)` is `((NOT (a IN (1))) AND b)`, as `NOT (a AND b)` has brackets.
     """
-    places = [n for n in range(1, len(atoms) - 1) if atoms[n] in OPERATORS]
-    if not places or atoms[places[0]] not in _BARE:
-        return next(iter(places), None)
-    joints = (n for n in places if atoms[n] in ("AND", "OR"))
-    return next(joints, None if atoms[0] == "NOT" else places[0])
+    indices = [n for n in range(1, len(atoms) - 1) if atoms[n] in OPERATORS]
+    if not indices or atoms[indices[0]] not in _BARE:
+        return next(iter(indices), None)
+    joints = (n for n in indices if atoms[n] in ("AND", "OR"))
+    return next(joints, None if atoms[0] == "NOT" else indices[0])
 
 
 def _raw(atoms: list[Term | str]) -> Term:

@@ -239,8 +239,8 @@ def _case(term: Term, parts: list[TypedColumn]) -> TypedColumn:
     """
     chosen = [*range(1, len(parts), 2), *([len(parts) - 1] if len(parts) % 2 else [])]
     values = [parts[n] for n in chosen]
-    told = [parts[n].type for n in chosen if term.args[n].kind != "literal"]
-    kinds = [k for k in told if k is not None] or [v.type for v in values if v.type is not None]
+    given = [parts[n].type for n in chosen if term.args[n].kind != "literal"]
+    kinds = [k for k in given if k is not None] or [v.type for v in values if v.type is not None]
     kind = kinds[0] if kinds and all(k == kinds[0] for k in kinds) else None
     without_else = len(parts) % 2 == 0
     nullable = True if without_else else any_null([v.nullable for v in values])

@@ -212,7 +212,7 @@ def _anchor(
     down.computed.update({name: t.text for name, t in facts.after})
     inputs = relation.inputs
     anchor.inlets = [Inlet() for _ in inputs]
-    passed = _place(visit.pending, relation, facts, resolved, down)
+    passed = _split(visit.pending, relation, facts, resolved, down)
     for slot, exchange in enumerate(relation.exchanges[: len(inputs)]):
         if exchange is not None:
             anchor.inlets[slot].required = exchange
@@ -228,7 +228,7 @@ def _word(relation: Relation, facts: Facts) -> str:
     return relation.kind
 
 
-def _place(
+def _split(
     pending: list[_Condition],
     relation: Relation,
     facts: Facts,
@@ -241,8 +241,8 @@ def _place(
         slots = _goes(condition, relation, resolved)
         if not slots:
             down.filters[condition.text] = None
-        for slot, moved in slots:
-            passed[slot].append(moved)
+        for slot, lifted in slots:
+            passed[slot].append(lifted)
     for slot, found, refs in facts.sides:
         passed[slot].append(_Condition(found.text, refs, True))
     return passed
@@ -278,16 +278,16 @@ def _outputs(index: int, resolved: Resolved) -> frozenset[int]:
 def _into_branches(
     condition: _Condition, relation: Relation, resolved: Resolved
 ) -> list[tuple[int, _Condition]]:
-    places = {c.id: n for n, c in enumerate(relation.outputs)}
-    if not condition.refs <= places.keys():
+    positions = {c.id: n for n, c in enumerate(relation.outputs)}
+    if not condition.refs <= positions.keys():
         return []
-    moved = []
+    lifted = []
     for slot, index in enumerate(relation.inputs):
         columns = resolved.query.relations[index].outputs
-        found = (columns[places[r]].id for r in condition.refs if places[r] < len(columns))
+        found = (columns[positions[r]].id for r in condition.refs if positions[r] < len(columns))
         refs = frozenset(r for r in found if r is not None)
-        moved.append((slot, _Condition(condition.text, refs, True)))
-    return moved
+        lifted.append((slot, _Condition(condition.text, refs, True)))
+    return lifted
 
 
 def _below_aggregate(condition: _Condition, relation: Relation) -> list[tuple[int, _Condition]]:

@@ -82,8 +82,8 @@ def _with_plain_variables(text: str) -> str:
 
 
 def _numbered(function: str) -> str:
-    places: dict[str, int] = {}
-    return _VARIABLE.sub(lambda m: f"λ{places.setdefault(m['id'], len(places) + 1)}", function)
+    numbers: dict[str, int] = {}
+    return _VARIABLE.sub(lambda m: f"λ{numbers.setdefault(m['id'], len(numbers) + 1)}", function)
 
 
 def _outermost(text: str, opening: str) -> Iterator[tuple[int, int]]:

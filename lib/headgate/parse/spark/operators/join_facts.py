@@ -25,7 +25,7 @@ def join_facts(relation: Relation, state: Resolving, number: int | None) -> Fact
     for plain, found in zip(local, whole, strict=True):
         refs = attribute_ids(plain)
         side = _equality(plain, left, right)
-        slot = _alone(refs, left, right, relation.join_type)
+        slot = _only_side(refs, left, right, relation.join_type)
         if side is not None:
             lefts.append(found.args[side])
             rights.append(found.args[1 - side])
@@ -50,7 +50,7 @@ def _stored(index: int, state: Resolving) -> tuple[Term, ...]:
     return tuple(state.terms[i] for i in ids if i in state.terms)
 
 
-def _alone(
+def _only_side(
     refs: frozenset[int], left: frozenset[int], right: frozenset[int], kind: str | None
 ) -> int | None:
     """Return the input that the optimiser evaluates a one-sided join condition on."""

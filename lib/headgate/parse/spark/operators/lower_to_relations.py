@@ -105,13 +105,13 @@ def lower(plan: Plan) -> Query:
     root = builder.settle(done[0]).relation if 0 in done else -1
     return Query(
         form=plan.form,
-        relations=_told_apart(with_range_columns(reached(builder.relations, root)), plan),
+        relations=_distinguished(with_range_columns(reached(builder.relations, root)), plan),
         sink=builder.sink,
         warnings=(*plan.warnings, *builder.warnings),
     )
 
 
-def _told_apart(relations: tuple[Relation, ...], plan: Plan) -> tuple[Relation, ...]:
+def _distinguished(relations: tuple[Relation, ...], plan: Plan) -> tuple[Relation, ...]:
     """Before its start every stream of a physical plan is a `StreamingRelation`: scans are not."""
     if not plan.is_physical or not any(n.name == "StreamingRelation" for n in plan.nodes):
         return relations

@@ -263,8 +263,8 @@ def static_limit(node: PlanNode, inputs: list[Below], builder: Builder) -> Below
 
 def _lesser(inner: Relation, outer: list[str]) -> dict[str, str]:
     """Return the inner limit's facts with the smaller of both numbers."""
-    told = [n for n in (outer[0], inner.extra.get("limit", "")) if whole(n) is not None]
-    return {**inner.extra, "limit": min(told, key=int) if len(told) > 1 else outer[0]}
+    limits = [n for n in (outer[0], inner.extra.get("limit", "")) if whole(n) is not None]
+    return {**inner.extra, "limit": min(limits, key=int) if len(limits) > 1 else outer[0]}
 
 
 def _stateful(

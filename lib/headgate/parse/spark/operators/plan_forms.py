@@ -44,7 +44,7 @@ def read_explain(text: str) -> Explained:
     plans: list[Plan] = []
     refusals: dict[str, None] = {}
     for number, sections in enumerate(_prints(split_sections(encode_names(text)))):
-        begun, empty = len(plans), False
+        before, empty = len(plans), False
         for section in sections:
             said, plan = refusal(section), None
             if said:
@@ -52,7 +52,7 @@ def read_explain(text: str) -> Explained:
             elif plan := read_section(section):
                 _add(replace(plan, printed=number), plans)
             empty = not (said or plan)
-        if len(plans) > begun and (gap := _unfinished(sections[-1], empty)):
+        if len(plans) > before and (gap := _unfinished(sections[-1], empty)):
             last = plans[-1]
             plans[-1] = replace(last, warnings=(*last.warnings, gap))
     return Explained(tuple(plans), tuple(refusals))
@@ -99,10 +99,10 @@ def shapes(plans: Sequence[Plan], streamed: Sequence[str] | None = None) -> tupl
     batch if no plan does.
     """
     queries = {i: push_projections(flatten(lower(p))) for i, p in enumerate(plans)}
-    made = _settled(queries, {})
+    made = _with_streams(queries, {})
     if streamed is not None and not all(map(is_settled, made)):
         known = {k: v for q in queries.values() for k, v in by_folder(q, streamed).items()}
-        made = _settled(queries, known)
+        made = _with_streams(queries, known)
     return tuple(shape(resolve(query, _element_fields(query, plans, made))) for query in made)
 
 
@@ -125,11 +125,11 @@ def _element_fields(
     }
 
 
-def _settled(queries: Mapping[int, Query], known: Mapping[int, bool]) -> list[Query]:
+def _with_streams(queries: Mapping[int, Query], known: Mapping[int, bool]) -> list[Query]:
     """Return the queries in their order, each leaf known as a stream or as a static relation."""
     order = sorted(queries, key=lambda i: _KNOWING_FIRST.index(queries[i].form))
-    settled: dict[int, Query] = {}
+    decided: dict[int, Query] = {}
     for i in order:
-        settled[i] = settle_streaming(queries[i], known)
-        known = {**streaming_attributes(settled[i]), **known}
-    return [settled[i] for i in sorted(settled)]
+        decided[i] = settle_streaming(queries[i], known)
+        known = {**streaming_attributes(decided[i]), **known}
+    return [decided[i] for i in sorted(decided)]

@@ -147,7 +147,7 @@ def ambiguous(items: Sequence[str]) -> list[int]:
     """
     cut = [n for n, item in enumerate(items) if column(item).id is None and _CUT not in item]
     odd = {n for n, item in enumerate(items) if "#" in item and _NUMBER_IN_FIELD.search(item)}
-    return sorted({n for place in cut for n in (place, place + 1) if n < len(items)} | odd)
+    return sorted({n for index in cut for n in (index, index + 1) if n < len(items)} | odd)
 
 
 def begins(text: str) -> Column:
@@ -171,9 +171,9 @@ def reached(relations: Sequence[Relation], root: int) -> tuple[Relation, ...]:
     if all(seen):
         return tuple(relations)
     order = [index for index, is_reached in enumerate(seen) if is_reached]
-    place = {old: new for new, old in enumerate(order)}
-    moved = (relations[i] for i in order)
-    return tuple(replace(r, inputs=tuple(place[i] for i in r.inputs)) for r in moved)
+    new_index = {old: new for new, old in enumerate(order)}
+    kept = (relations[i] for i in order)
+    return tuple(replace(r, inputs=tuple(new_index[i] for i in r.inputs)) for r in kept)
 
 
 def same_session(query: Query, other: Query) -> bool:

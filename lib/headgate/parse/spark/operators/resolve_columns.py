@@ -143,7 +143,7 @@ def _makes_new(relation: Relation) -> bool:
 
 def _leaf(relation: Relation, position: int, state: Resolving) -> Facts:
     prefix = "s" if relation.kind == "source" else "static"
-    # What stands for a source without data, or may be one of two, has no place to be named by.
+    # What stands for a source without data, or may be one of two, has no position to be named by.
     named = not relation.extra.get("empty") and (state.settled or relation.kind == "static")
     for made in relation.outputs if named else ():
         if made.id is not None:
@@ -192,21 +192,21 @@ def _generate(relation: Relation, state: Resolving) -> Facts:
     is_inline = call.name.lower() == "inline"
     fields = _inlined(parse(written, lambda *_: None), state) if is_inline else ()
     element = term("call", "explode", tuple(map(_unfiltered, call.args)))
-    for place, made in enumerate(new):
+    for index, made in enumerate(new):
         if made.id is None:
             continue
-        if stacked := _stacked(call, place, len(new)):
+        if stacked := _stacked(call, index, len(new)):
             state.terms[made.id] = stacked
         elif len(fields) == len(new):
-            state.terms[made.id] = term("field", fields[place], (element,))
+            state.terms[made.id] = term("field", fields[index], (element,))
         elif len(new) > 1:
-            state.terms[made.id] = _generated(call, element, place, len(new))
+            state.terms[made.id] = _generated(call, element, index, len(new))
         else:
             state.terms[made.id] = element if call.name.lower() == "explode" else call
     return Facts(functions=(call,))
 
 
-def _stacked(call: Term, place: int, number: int) -> Term | None:
+def _stacked(call: Term, index: int, number: int) -> Term | None:
     """Return a column of `stack(n, ...)` as that of an `Expand` with the same rows (UNPIVOT)."""
     if call.name.lower() != "stack" or not call.args or call.args[0].text not in _ROWS_OF_STACK:
         return None
@@ -214,7 +214,7 @@ def _stacked(call: Term, place: int, number: int) -> Term | None:
     rows = int(call.args[0].text)
     if len(values) != rows * number:
         return None
-    return values[place] if rows == 1 else term("call", "expand", values[place::number])
+    return values[index] if rows == 1 else term("call", "expand", values[index::number])
 
 
 def _inlined(call: Term, state: Resolving) -> tuple[str, ...]:
@@ -239,15 +239,15 @@ def _unfiltered(array: Term) -> Term:
     return array
 
 
-def _generated(call: Term, element: Term, place: int, number: int) -> Term:
+def _generated(call: Term, element: Term, index: int, number: int) -> Term:
     """Return one column of a generator that makes several, by position: names are the user's.
 
     `posexplode` of an array gives what `explode` gives, and its position; of a map three columns.
     """
-    if call.name.lower() == "posexplode" and (place, number) == (1, 2):
+    if call.name.lower() == "posexplode" and (index, number) == (1, 2):
         return element
     base = term("call", "inline", element.args) if call.name.lower() == "inline" else call
-    return term("field", str(place), (base,))
+    return term("field", str(index), (base,))
 
 
 def _window(relation: Relation, state: Resolving) -> Facts:

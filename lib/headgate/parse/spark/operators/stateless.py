@@ -55,15 +55,17 @@ def expand(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
         Column(n.id, n.name, column(t).text or t) for n, t in zip(names, first, strict=False)
     ) or tuple(names)
     differs = [at for at in range(len(first)) if len({r[at] for r in rows if at < len(r)}) > 1]
-    told = tuple(f"[{', '.join(r[at] for at in differs if at < len(r))}]" for r in rows)
+    projections = tuple(f"[{', '.join(r[at] for at in differs if at < len(r))}]" for r in rows)
     known = {c.id for c in builder.outputs(inputs[0])}
-    untold = not rows and [n.name for n in names if n.id not in known] == [_WINDOW]
-    if untold or any("precisetimestampconversion(" in first[at] for at in differs):
+    left_out = not rows and [n.name for n in names if n.id not in known] == [_WINDOW]
+    if left_out or any("precisetimestampconversion(" in first[at] for at in differs):
         made = over(node, "project", inputs, builder)
         return builder.add(replace(made, outputs=outputs, extra={"expand": "true"}))
     made = over(node, "expand", inputs, builder)
     named_ = tuple(f"{names[at].name}#{names[at].id}" for at in differs if at < len(names))
-    return builder.add(replace(made, outputs=outputs or made.outputs, functions=told, keys=named_))
+    return builder.add(
+        replace(made, outputs=outputs or made.outputs, functions=projections, keys=named_)
+    )
 
 
 def generate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
@@ -94,11 +96,11 @@ def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     while inner is not None and inner.kind == "project" and inner.inputs:
         named.append(inner)
         inner = builder.relations[inner.inputs[0]]
-    alone = inner is not None and [builder.relations[i].name for i in inner.inputs] == [_ONE_ROW]
+    is_bare = inner is not None and [builder.relations[i].name for i in inner.inputs] == [_ONE_ROW]
     made = over(node, "generate", [left], builder)
     if inner is not None and inner.name == _ONE_ROW and named:
         joined = left
-    elif inner is not None and inner.kind == "generate" and alone:
+    elif inner is not None and inner.kind == "generate" and is_bare:
         call = _OUTER.sub(r"\1", inner.condition or "")
         joined = builder.add(
             replace(
@@ -208,8 +210,8 @@ def script(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     lists = [p for p in parts if p.startswith("[")]
     made = over(node, "script", inputs, builder)
     outputs = tuple(map(begins, listed(lists[0]))) if lists else made.outputs
-    told = {"function": parts[0]} if parts else {}
-    return builder.add(replace(made, outputs=outputs, extra=told))
+    extra = {"function": parts[0]} if parts else {}
+    return builder.add(replace(made, outputs=outputs, extra=extra))
 
 
 def observe(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:

@@ -65,8 +65,8 @@ def note_tables(lowered: Below, subqueries: list[Below], builder: Builder) -> No
     tables = [t for s in subqueries for t in _tables(s.relation, builder.relations)]
     if tables:
         relation = builder.relations[lowered.relation]
-        told = {**relation.extra, "subquery_reads": ", ".join(dict.fromkeys(tables))}
-        builder.relations[lowered.relation] = replace(relation, extra=told)
+        extra = {**relation.extra, "subquery_reads": ", ".join(dict.fromkeys(tables))}
+        builder.relations[lowered.relation] = replace(relation, extra=extra)
 
 
 def _tables(index: int, relations: list[Relation]) -> list[str]:

@@ -43,17 +43,17 @@ def push_projections(query: Query) -> Query:
     between the two stay where they are.
     """
     done: list[Relation] = []
-    place: list[int] = []
+    new_index: list[int] = []
     fresh = _FIRST_OWN
     for relation in query.relations:
-        inputs = tuple([place[i] for i in relation.inputs])
-        moved = relation if inputs == relation.inputs else replace(relation, inputs=inputs)
-        way = _way_to_union(moved, done)
+        inputs = tuple([new_index[i] for i in relation.inputs])
+        relinked = relation if inputs == relation.inputs else replace(relation, inputs=inputs)
+        way = _way_to_union(relinked, done)
         if way:
-            fresh = _push(moved, way, done, fresh)
+            fresh = _push(relinked, way, done, fresh)
         else:
-            done.append(moved)
-        place.append(len(done) - 1)
+            done.append(relinked)
+        new_index.append(len(done) - 1)
     return replace(query, relations=reached(done, len(done) - 1))
 
 

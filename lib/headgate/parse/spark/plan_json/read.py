@@ -144,6 +144,6 @@ def _node(node: Node, children: tuple[int, ...], line: int, warnings: list[str])
             f"node {line} ({name}) of the query plan as JSON has an unexpected structure, so "
             f"Headgate ignores the details of the node: {error!r}"
         )
-    told = node.get("isStreaming")
-    streaming = told if isinstance(told, bool) else None
+    flag = node.get("isStreaming")
+    streaming = flag if isinstance(flag, bool) else None
     return PlanNode(name, said.detail, line, children, said.fields, streaming)

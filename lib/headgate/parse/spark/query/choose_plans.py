@@ -39,7 +39,7 @@ class Printed:
     path: str
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it begins."""
         return f"{self.path}:{self.plans[0].line}"
 
@@ -83,8 +83,8 @@ def choose_plans(
         return Chosen(prints[0].plans, identity_of(prints[0].plans))
     groups = _grouped(prints)
     known = groups[0].identity
-    alone = len(groups) == 1 and (not (known.name or known.query_id) or query in (None, *others))
-    group = groups[0] if alone else _meant(groups, query, others)
+    single = len(groups) == 1 and (not (known.name or known.query_id) or query in (None, *others))
+    group = groups[0] if single else _meant(groups, query, others)
     plans, warnings = _newest(group)
     return Chosen(plans, group.identity, warnings)
 
@@ -207,9 +207,9 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
     if more := len(names) - len(listed):
         listed.append(f"and {more} more")
     if query is None or query in others:
-        told = "" if query is None else f", but none with the name or id {query}"
+        exception = "" if query is None else f", but none with the name or id {query}"
         count = "1 query" if len(groups) == 1 else f"{len(groups)} queries"
-        plans = f"the evidence has query plans of {count}{told}"
+        plans = f"the evidence has query plans of {count}{exception}"
         sentence = f"{plans}: choose one with --query"
         raise QueryChoiceError(sentence, listed, of_plans=True)
     sentence = f"the evidence has no query {query!r}, only query plans of"
@@ -222,7 +222,7 @@ def _label(number: int, group: _Group) -> str:
     called = identity.name or identity.query_id or f"plan-{number}"
     plan = first.plans[-1]
     what = ", ".join(dict.fromkeys(n.name for n in plan.nodes[:1] + plan.nodes[-1:]))
-    return f"{called} ({first.place}, {what})"
+    return f"{called} ({first.location}, {what})"
 
 
 def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
@@ -235,11 +235,11 @@ def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
     plans = tuple(plan for found in kept for plan in found.plans)
     if not left:
         return plans, ()
-    places = ", ".join(f"{p.place}" for p in left[:5])
+    locations = ", ".join(f"{p.location}" for p in left[:5])
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
     return plans, (
         "the evidence has several different query plans of this query. Headgate uses only the "
-        f"last one and ignores those at {places}{more}",
+        f"last one and ignores those at {locations}{more}",
     )
 
 

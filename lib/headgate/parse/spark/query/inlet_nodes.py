@@ -62,7 +62,7 @@ def _filter(target: str, slot: int, inlet: Inlet) -> list[Node]:
     if not inlet.filters:
         return []
     written = [c for c in inlet.filters if not c.startswith("isnotnull(")]
-    label = _told(written or list(inlet.filters))
+    label = _shortened(written or list(inlet.filters))
     details: dict[str, Any] = {"conditions": list(inlet.filters)}
     if inlet.inferred >= inlet.filters.keys():
         details["inferred"] = True
@@ -76,14 +76,14 @@ def _filter(target: str, slot: int, inlet: Inlet) -> list[Node]:
     ]
 
 
-def _told(conditions: Sequence[str]) -> str:
+def _shortened(conditions: Sequence[str]) -> str:
     """Return as many of the conditions as a label can show."""
     out: dict[str, None] = {}
     length = 0
     for text in conditions:
-        told = readable(parse(text))
-        length += 0 if told in out else len(told)
-        out[told] = None
+        part = readable(parse(text))
+        length += 0 if part in out else len(part)
+        out[part] = None
         if length > _LONGEST_LABEL:
             break
     return " and ".join(out)

@@ -54,10 +54,10 @@ def sink_output(
     columns = reading.columns()
     if columns is None:
         return Output(captured)
-    told = _headings([p for p, _ in pairs], [decode(c.name) for c in columns])
-    told.update({f.name: f for f in (captured.fields if captured else ())})
+    by_name = _headings([p for p, _ in pairs], [decode(c.name) for c in columns])
+    by_name.update({f.name: f for f in (captured.fields if captured else ())})
     try:
-        fields = tuple(_field(c, told, reading) for c in columns)
+        fields = tuple(_field(c, by_name, reading) for c in columns)
         payloads = tuple(p for c in columns if (p := _payload(c, reading)) is not None)
     except RecursionError:
         return Output(captured)
@@ -137,8 +137,8 @@ def _is_itself(c: Column) -> bool:
     return match is not None and int(match[1]) == c.id
 
 
-def _field(c: Column, told: Mapping[str, Field], reading: Reading) -> Field:
-    known = told.get(decode(c.name))
+def _field(c: Column, by_name: Mapping[str, Field], reading: Reading) -> Field:
+    known = by_name.get(decode(c.name))
     if known is not None and known.nullable is not None and known.type is not None:
         return known
     own = reading.type_of(f"{c.name}#{c.id}") if c.id is not None else UNKNOWN

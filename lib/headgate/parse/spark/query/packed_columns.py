@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 WRITERS = ("to_json", "to_avro", "to_protobuf", "to_csv", "to_xml")
-READERS = ("from_json", "from_avro", "from_protobuf")
+PARSERS = ("from_json", "from_avro", "from_protobuf")
 _EVALUATED = re.compile(r"invoke\(StructsTo(?P<form>Json|Csv|Xml)Evaluator\(")
 _WRITER = re.compile(rf"(?<![\w.])(?P<name>{'|'.join(WRITERS)})\(")
-_READER = re.compile(rf"(?<![\w.])(?P<name>{'|'.join(READERS)})\(")
+_PARSER = re.compile(rf"(?<![\w.])(?P<name>{'|'.join(PARSERS)})\(")
 _CAST = re.compile(r"^cast\((?P<inner>.*) as (?:string|binary)\)$", re.S)
 _QUOTE = '"'
 
@@ -49,9 +49,9 @@ def _evaluated(text: str, match: re.Match[str]) -> Call | None:
     return Call(f"to_{match['form'].lower()}", tuple(packed), given[1])
 
 
-def readers_in(text: str) -> Iterator[Call]:
+def parsers_in(text: str) -> Iterator[Call]:
     """Yield every call that takes a packed column apart, outer ones first."""
-    for match in _READER.finditer(text):
+    for match in _PARSER.finditer(text):
         yield Call(match["name"], tuple(arguments(text, match.end() - 1)))
 
 
@@ -59,8 +59,8 @@ def arguments(text: str, opened: int) -> list[str]:
     """Return the arguments in the bracket at `opened`; quotes hide what is in them."""
     parts: list[str] = []
     depth, quoted, start = 0, False, opened + 1
-    for place in range(opened, len(text)):
-        mark = text[place]
+    for index in range(opened, len(text)):
+        mark = text[index]
         if mark == _QUOTE:
             quoted = not quoted
         elif quoted:
@@ -70,23 +70,23 @@ def arguments(text: str, opened: int) -> list[str]:
         elif mark in ")]}":
             depth -= 1
             if depth == 0:
-                last = text[start:place].strip()
+                last = text[start:index].strip()
                 return [*parts, last] if last or parts else []
         elif mark == "," and depth == 1:
-            parts.append(text[start:place].strip())
-            start = place + 1
+            parts.append(text[start:index].strip())
+            start = index + 1
     return [*parts, text[start:].strip()]
 
 
 def closing(text: str, opened: int) -> int:
     """Return the index after the bracket that closes the one at `opened`."""
     depth, quoted = 0, False
-    for place in range(opened, len(text)):
-        mark = text[place]
+    for index in range(opened, len(text)):
+        mark = text[index]
         if mark == _QUOTE:
             quoted = not quoted
         elif not quoted:
             depth += (mark in "([{") - (mark in ")]}")
             if depth == 0:
-                return place + 1
+                return index + 1
     return len(text)

@@ -15,7 +15,7 @@ from headgate.parse.spark.expression.type_names import struct_field
 from headgate.parse.spark.operators.canonical import Shape
 from headgate.parse.spark.operators.relation import Relation
 from headgate.parse.spark.query.output_columns import BEST, avro_in
-from headgate.parse.spark.query.packed_columns import Call, arguments, readers_in
+from headgate.parse.spark.query.packed_columns import Call, arguments, parsers_in
 
 _WHOLE = ("json", "analyzed")
 _SOURCE = re.compile(r"^s\d+\.")
@@ -40,7 +40,7 @@ def _found(shape: Shape, pruned: bool) -> Iterator[Parsed]:
     look = shape.resolved.terms
     for relation in shape.resolved.query.relations:
         for text in _texts(relation):
-            for call in readers_in(text) if "from_" in text else ():
+            for call in parsers_in(text) if "from_" in text else ():
                 made = _parsed(call, pruned)
                 child = _child(call)
                 if made is None or child is None:

@@ -21,7 +21,7 @@ _HIDDEN = (
     "logical plan, query progress or the checkpoint"
 )
 _OPTION = "option."
-_UNSETTLED = (
+_UNDECIDED = (
     "the query plan has {} scans, but doesn't show which ones are streams and which are static "
     "tables: add the logical plan, query progress or the checkpoint"
 )
@@ -89,7 +89,7 @@ def join_sources(
         planned = planned if not others or len(planned) in others else None
     if planned is not None and shape and not is_settled(shape.resolved.query):
         if not others:
-            return Sources(None, [_UNSETTLED.format(len(planned))])
+            return Sources(None, [_UNDECIDED.format(len(planned))])
         planned = planned if len(planned) in others else None
     counts = {
         who: len(found)
@@ -106,7 +106,7 @@ def join_sources(
     count = next(iter(counts.values()))
     made = []
     logs_each = planned is None and (captured is not None or logged is not None)
-    places = [()] * count if logs_each else _places(mentioned, count)
+    log_places = [()] * count if logs_each else _log_positions(mentioned, count)
     for position in range(count):
         fact = _at(captured, position, count)
         said = _Said(
@@ -116,7 +116,7 @@ def join_sources(
             reported=_at(reported, position, count),
             logged=_entry(logged, position, count, fact.name if fact else None),
             is_newer=is_newer,
-            log_places=places[position],
+            log_places=log_places[position],
         )
         made.append(_source(said))
     return Sources(tuple(made), _differing(counts))
@@ -184,7 +184,7 @@ def mentioned_sources(shape: Shape) -> list[int]:
     return [known.setdefault(columns, len(known)) for columns in made]
 
 
-def _places(mentioned: Sequence[int], count: int) -> Sequence[tuple[int, ...] | None]:
+def _log_positions(mentioned: Sequence[int], count: int) -> Sequence[tuple[int, ...] | None]:
     """Return each source's positions in the offset log; None if only progress names sources.
 
     Progress names a source once, however often the query reads it.
@@ -193,10 +193,10 @@ def _places(mentioned: Sequence[int], count: int) -> Sequence[tuple[int, ...] | 
         return [None] * count
     if count != len(set(mentioned)) or count == len(mentioned):
         return [()] * count
-    places: list[list[int]] = [[] for _ in range(count)]
-    for place, mention in enumerate(mentioned):
-        places[mention].append(place)
-    return [tuple(found) for found in places]
+    log_places: list[list[int]] = [[] for _ in range(count)]
+    for index, mention in enumerate(mentioned):
+        log_places[mention].append(index)
+    return [tuple(found) for found in log_places]
 
 
 def _once(found: Sequence[T] | None, mentioned: Sequence[int]) -> Sequence[T] | None:
@@ -252,7 +252,7 @@ def _topics(said: _Said, options: Mapping[str, str]) -> tuple[tuple[str, ...], s
     topics = said.first("topics") or kafka_topics(lowered)
     pattern = said.first("pattern") or lowered.get("subscribepattern")
     offsets = said.logged.offsets if said.logged else None
-    empty = _stands_for_nothing(said.extra)
+    empty = _is_of_empty_source(said.extra)
     other = not empty and said.extra.get("format") not in (None, "kafka")
     if not topics and not pattern and not other and by_topic(offsets):
         topics = tuple(sorted(offsets or ()))
@@ -264,11 +264,11 @@ def _format(said: _Said, topics: tuple[str, ...], pattern: str | None) -> str | 
     reported = said.reported.format if said.reported else None
     guessed = "kafka" if topics or pattern else None
     logged = said.logged.format if said.logged else None
-    planned = None if _stands_for_nothing(said.extra) else said.extra.get("format")
+    planned = None if _is_of_empty_source(said.extra) else said.extra.get("format")
     return captured or planned or reported or guessed or logged
 
 
-def _stands_for_nothing(extra: Mapping[str, str]) -> bool:
+def _is_of_empty_source(extra: Mapping[str, str]) -> bool:
     """Whether a leaf stands for a source that had no data: its kind is not the source's."""
     return "empty_batch" in extra or "empty" in extra
 

@@ -63,7 +63,7 @@ def store_nodes(operator: str, stores: Sequence[StateStore]) -> list[Node]:
     return [_store_node(operator, s, "default" if s.store == first else s.store) for s in stores]
 
 
-def _store_node(operator: str, store: StateStore, place: str) -> Node:
+def _store_node(operator: str, store: StateStore, position: str) -> Node:
     details = {
         "store": store.store,
         "operator_id": store.operator_id,
@@ -77,7 +77,7 @@ def _store_node(operator: str, store: StateStore, place: str) -> Node:
         "checkpoint_format": store.checkpoint_format,
     }
     return Node(
-        id=node_id("store", operator, place),
+        id=node_id("store", operator, position),
         kind=NodeKind.STATE_STORE,
         operator="state_store",
         label=store.store,

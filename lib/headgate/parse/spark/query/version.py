@@ -158,10 +158,10 @@ def _faults(
 
 def _streamed(session: Session, report: NewestProgress | None) -> list[str] | None:
     """Return the folders that the query's streams read, None where nobody says what they read."""
-    told = session.sources
-    if told is None and report is not None:
-        told = report.sources
-    return None if told is None else [s.path for s in told if s.path]
+    sources = session.sources
+    if sources is None and report is not None:
+        sources = report.sources
+    return None if sources is None else [s.path for s in sources if s.path]
 
 
 def _without_parts(plans: Sequence[Plan]) -> tuple[Plan, ...]:
@@ -294,18 +294,18 @@ def with_types(
     if sources is None:
         return None
     pairs = list(zip(plans, shapes, strict=True))
-    told: dict[str, dict[str, Any]] = {}
+    types_by_leaf: dict[str, dict[str, Any]] = {}
     for _, shape in pairs:
         types = column_types(shape, pairs)
         for anchor in shape.anchors.values():
             outputs = anchor.relation.outputs if anchor.word == "source" and anchor.relation else ()
             for column in outputs:
                 if column.id in types:
-                    told.setdefault(anchor.id, {})[column.name] = types[column.id].type
-    return tuple(_typed(s, told.get(s.node or "", {})) for s in sources)
+                    types_by_leaf.setdefault(anchor.id, {})[column.name] = types[column.id].type
+    return tuple(_typed(s, types_by_leaf.get(s.node or "", {})) for s in sources)
 
 
-def _typed(source: Source, told: dict[str, Any]) -> Source:
-    if not told or source.columns is None:
+def _typed(source: Source, types: dict[str, Any]) -> Source:
+    if not types or source.columns is None:
         return source
-    return replace(source, column_types=tuple(told.get(name) for name in source.columns))
+    return replace(source, column_types=tuple(types.get(name) for name in source.columns))

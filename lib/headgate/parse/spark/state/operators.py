@@ -113,12 +113,12 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
         name=_name(relation, kind),
         operator_id=number,
         node=anchor.id,
-        keys=_told(facts.keys) if kind is not OperatorKind.LIMIT else None,
-        right_keys=_told(facts.right_keys) if kind is OperatorKind.STREAM_JOIN else None,
-        functions=_told(facts.functions) if "aggregate" in anchor.word else None,
+        keys=_known_texts(facts.keys) if kind is not OperatorKind.LIMIT else None,
+        right_keys=_known_texts(facts.right_keys) if kind is OperatorKind.STREAM_JOIN else None,
+        functions=_known_texts(facts.functions) if "aggregate" in anchor.word else None,
         join_type=relation.join_type if kind is OperatorKind.STREAM_JOIN else None,
         condition=_condition(facts.conditions),
-        window=window_of(facts.keys) if _told(facts.keys) is not None else None,
+        window=window_of(facts.keys) if _known_texts(facts.keys) is not None else None,
         watermark_column=mark.column if mark else None,
         watermark_delay=mark.delay if mark else None,
         output_mode=mode,
@@ -134,7 +134,7 @@ def _name(relation: Relation, kind: OperatorKind) -> str | None:
     return _BY_OPERATOR.get(relation.name) or _BY_KIND.get(kind)
 
 
-def _told(terms: tuple[Term, ...]) -> tuple[str, ...] | None:
+def _known_texts(terms: tuple[Term, ...]) -> tuple[str, ...] | None:
     """Return the texts; None where the plan does not say what one of the columns is."""
     return None if any(attribute_ids(t) for t in terms) else _texts(terms)
 

@@ -130,12 +130,12 @@ def _expanded(node: PlanNode, below: Columns, types: Types) -> Columns:
         return below
     rows = [listed(row) for row in listed(parts[0])]
     out = []
-    for place, text in enumerate(listed(parts[-1])):
+    for index, text in enumerate(listed(parts[-1])):
         found = column(text)
         if any(c.id == found.id for c in below):
             out.append(_made(text, below, types))
             continue
-        texts = [row[place] for row in rows if place < len(row)]
+        texts = [row[index] for row in rows if index < len(row)]
         given = next((t for t in texts if t != "null"), "")
         value = typed(parse(given), lambda n: lookup(below, types, n))
         number = bool(texts) and all(t.isdecimal() for t in texts)
@@ -170,11 +170,11 @@ def _value(number: int | None, text: str, below: Columns, types: Types) -> Typed
 
 def _filtered(node: PlanNode, below: Columns) -> Columns:
     condition = parse(node.fields.get("Condition", node.detail))
-    proven = {n for part in conjuncts(condition) for n in _proves(part)}
-    return tuple(replace(c, narrowed=False) if c.id in proven else c for c in below)
+    not_null = {n for part in conjuncts(condition) for n in _not_null_by(part)}
+    return tuple(replace(c, narrowed=False) if c.id in not_null else c for c in below)
 
 
-def _proves(term: Term) -> list[int]:
+def _not_null_by(term: Term) -> list[int]:
     """Return the attribute of an `isnotnull(attribute)`, which is never null after it."""
     if term.kind == "call" and term.name.lower() == "isnotnull" and term.args:
         inner = term.args[0]
@@ -185,8 +185,8 @@ def _proves(term: Term) -> list[int]:
 def _union(inputs: list[Columns]) -> Columns:
     first, *others = inputs
     out = []
-    for place, c in enumerate(first):
-        same = [o[place] for o in others if place < len(o)]
+    for index, c in enumerate(first):
+        same = [o[index] for o in others if index < len(o)]
         nullable = any_null([c.nullable, *(s.nullable for s in same)])
         narrowed = any_null([c.narrowed, *(s.narrowed for s in same)])
         out.append(replace(c, nullable=nullable, narrowed=narrowed))

@@ -38,30 +38,30 @@ def planned_state(plan: Plan, types: Types) -> dict[int, Stores]:
     """
     if not any(n.name in _DERIVE for n in plan.nodes):
         return {}
-    place = _Place(plan, types)
+    context = _Context(plan, types)
     out: dict[int, Stores] = {}
     for node in plan.nodes:
         number = _OPERATOR.search(node.argument())
         derive = _DERIVE.get(node.name)
         if number is None or derive is None or not node.children:
             continue
-        inputs = [place.columns[c] for c in node.children]
-        whole = _with_all_keys(node, place)
-        out[int(number[1])] = derive(whole, inputs, place) if whole else {}
+        inputs = [context.columns[c] for c in node.children]
+        whole = _with_all_keys(node, context)
+        out[int(number[1])] = derive(whole, inputs, context) if whole else {}
     return out
 
 
-def _with_all_keys(node: PlanNode, place: _Place) -> PlanNode | None:
+def _with_all_keys(node: PlanNode, context: _Context) -> PlanNode | None:
     """Return a state operator with the keys that Spark cut from its arguments.
 
     The details of the aggregation below list all of them. None if columns stay unknown: part of a
     list doesn't give a schema.
     """
-    aggregation = _aggregation(node, place) if node.name in _AGGREGATES else None
-    told = aggregation.fields.get("Keys") if aggregation else None
+    aggregation = _aggregation(node, context) if node.name in _AGGREGATES else None
+    keys = aggregation.fields.get("Keys") if aggregation else None
     whole = node
-    if told and node.name == "StateStoreSave" and _CUT in (given := split(node.argument()))[0]:
-        whole = replace(node, fields={**node.fields, "Arguments": ", ".join((told, *given[1:]))})
+    if keys and node.name == "StateStoreSave" and _CUT in (given := split(node.argument()))[0]:
+        whole = replace(node, fields={**node.fields, "Arguments": ", ".join((keys, *given[1:]))})
     lists = (*aggregation.fields.values(), aggregation.detail) if aggregation else ()
     return None if any(_CUT in text for text in (whole.argument(), *lists)) else whole
 
@@ -73,19 +73,19 @@ def planned_arguments(plan: Plan, types: Types) -> dict[int, tuple[str | None, .
     """
     if not any(n.name in _AGGREGATES for n in plan.nodes):
         return {}
-    place = _Place(plan, types)
+    context = _Context(plan, types)
     out: dict[int, tuple[str | None, ...]] = {}
     for node in plan.nodes:
         number = _OPERATOR.search(node.argument())
-        aggregation = _aggregation(node, place) if node.name in _AGGREGATES else None
+        aggregation = _aggregation(node, context) if node.name in _AGGREGATES else None
         if number is not None and aggregation is not None:
-            known = (*place.columns[node.children[0]], *_under(aggregation, place))
+            known = (*context.columns[node.children[0]], *_under(aggregation, context))
             functions = _functions(aggregation)
             out[int(number[1])] = argument_types(functions, partial(lookup, known, types))
     return out
 
 
-class _Place:
+class _Context:
     """What surrounds an operator: its plan and the types that are known there."""
 
     def __init__(self, plan: Plan, types: Types) -> None:
@@ -112,12 +112,12 @@ def _arguments(node: PlanNode) -> list[str]:
     return split(node.argument())
 
 
-def _aggregate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
-    if not _tells_buffers(node, place):
+def _aggregate(node: PlanNode, inputs: list[Columns], context: _Context) -> Stores:
+    if not _shows_buffers(node, context):
         return {}
     keys = _keys(node)
-    key = [place.field(k, inputs[0]) for k in keys]
-    value = _buffers(node, inputs[0], place, {column(k).id for k in keys})
+    key = [context.field(k, inputs[0]) for k in keys]
+    value = _buffers(node, inputs[0], context, {column(k).id for k in keys})
     if _format(node) == "1":
         value = [*key, *value]
     return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
@@ -134,31 +134,33 @@ def _format(node: PlanNode) -> str | None:
     return last if last.isdecimal() else None
 
 
-def _buffers(node: PlanNode, below: Columns, place: _Place, keys: set[int | None]) -> list[Field]:
+def _buffers(
+    node: PlanNode, below: Columns, context: _Context, keys: set[int | None]
+) -> list[Field]:
     """Return what the aggregation below stores besides the keys."""
-    aggregation = _aggregation(node, place)
+    aggregation = _aggregation(node, context)
     functions = _functions(aggregation) if aggregation else []
     given = listed(node.fields["Input"]) if "Input" in node.fields else _results(aggregation)
     names = [column(t).name for t in given if column(t).id not in keys]
-    under = _under(aggregation, place)
-    return buffer_fields(functions, names, lambda n: lookup((*below, *under), place.types, n))
+    under = _under(aggregation, context)
+    return buffer_fields(functions, names, lambda n: lookup((*below, *under), context.types, n))
 
 
-def _tells_buffers(node: PlanNode, place: _Place) -> bool:
+def _shows_buffers(node: PlanNode, context: _Context) -> bool:
     """Whether the aggregation below prints what it gives: one-line plans leave that out."""
     at = node
     while at.children:
-        at = place.below(at)
+        at = context.below(at)
         if at.name.endswith("Aggregate"):
             return "Input" in node.fields or "Functions" in at.fields or "output=[" in at.detail
     return True
 
 
-def _aggregation(node: PlanNode, place: _Place) -> PlanNode | None:
+def _aggregation(node: PlanNode, context: _Context) -> PlanNode | None:
     """Return the aggregation that feeds a state operator."""
     at = node
     while at.children:
-        at = place.below(at)
+        at = context.below(at)
         if _functions(at):
             return at
     return None
@@ -178,55 +180,55 @@ def _results(aggregation: PlanNode | None) -> list[str]:
     return listed(match[1]) if match else []
 
 
-def _under(aggregation: PlanNode | None, place: _Place) -> Columns:
+def _under(aggregation: PlanNode | None, context: _Context) -> Columns:
     """Return every column below the first aggregation: the functions' arguments are among them."""
     if aggregation is None:
         return ()
     found: list[Flowing] = []
     at = aggregation
     while at.children:
-        at = place.below(at)
-        found.extend(place.columns[place.index[id(at)]])
+        at = context.below(at)
+        found.extend(context.columns[context.index[id(at)]])
     return tuple(found)
 
 
-def _session(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
-    if not _tells_buffers(node, place):
+def _session(node: PlanNode, inputs: list[Columns], context: _Context) -> Stores:
+    if not _shows_buffers(node, context):
         return {}
     arguments = _arguments(node)
     keys = listed(arguments[0])
-    key = [place.field(k, inputs[0]) for k in keys]
+    key = [context.field(k, inputs[0]) for k in keys]
     window = column(arguments[1].split(":")[0]).id
     found = {window: Field("session_window", WINDOW, False)}
     found |= {column(k).id: field for k, field in zip(keys, key, strict=True)}
     # A session is stored as the row that comes in: the groups in the order of groupBy.
     groups = [found[c.id] for c in inputs[0] if c.id in found]
-    buffers = _buffers(node, inputs[0], place, set(found))
+    buffers = _buffers(node, inputs[0], context, set(found))
     start = Field("sessionStartTime", "timestamp", False)
     return {"default": (Schema((*key, start)), Schema((*groups, *buffers)))}
 
 
-def _deduplicate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
-    key = [place.field(k, inputs[0]) for k in listed(_arguments(node)[0])]
+def _deduplicate(node: PlanNode, inputs: list[Columns], context: _Context) -> Stores:
+    key = [context.field(k, inputs[0]) for k in listed(_arguments(node)[0])]
     value = Field("__dummy__", "void", True)
     if node.name.endswith("WithinWatermark"):
         value = Field("expiresAtMicros", "long", False)
     return {"default": (Schema(tuple(key)), Schema((value,)))}
 
 
-def _limit(_node: PlanNode, _inputs: list[Columns], _place: _Place) -> Stores:
+def _limit(_node: PlanNode, _inputs: list[Columns], _context: _Context) -> Stores:
     key, value = Field("key", "void", True), Field("value", "long", True)
     return {"default": (Schema((key,)), Schema((value,)))}
 
 
-def _join(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+def _join(node: PlanNode, inputs: list[Columns], context: _Context) -> Stores:
     arguments = _arguments(node)
     formats = [a for a in arguments if a in ("1", "2", "3", "4")]
     if len(inputs) != 2:
         return {}
     out: Stores = {}
     for side, keys, rows in zip(("left", "right"), arguments, inputs, strict=False):
-        found = [place.field(k, rows, f"field{i}") for i, k in enumerate(listed(keys))]
+        found = [context.field(k, rows, f"field{i}") for i, k in enumerate(listed(keys))]
         matched = () if formats[-1:] == ["1"] else (Field("matched", "boolean", True),)
         stored = tuple(Field(c.name, c.type, c.narrowed) for c in rows)
         if formats[-1:] == ["4"]:
@@ -246,19 +248,19 @@ def _by_time(side: str, keys: tuple[Field, ...], row: Schema) -> Stores:
     return {f"{side}-keyWithTsToValues": (key, row), f"{side}-tsWithKey": (key, nothing)}
 
 
-def _map_groups(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+def _map_groups(node: PlanNode, inputs: list[Columns], context: _Context) -> Stores:
     arguments = _arguments(node)
     state = next((a for a in arguments if a.startswith("[StructField")), None)
     if state is None or len(arguments) < 2:
         return {}
-    key = [place.field(k, inputs[0]) for k in listed(arguments[1])]
+    key = [context.field(k, inputs[0]) for k in listed(arguments[1])]
     value = [Field("groupState", _struct(state), True)]
     if any(a.endswith("Timeout") and a != "NoTimeout" for a in arguments):
         value.append(Field("timeoutTimestamp", "long", False))
     return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
 
 
-def _typed_groups(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+def _typed_groups(node: PlanNode, inputs: list[Columns], context: _Context) -> Stores:
     """Read `class[total[0]: bigint, ...]`: the state's class as its encoder flattens it.
 
     Which of its fields may be null is not printed.
@@ -278,7 +280,7 @@ def _typed_groups(node: PlanNode, inputs: list[Columns], place: _Place) -> Store
     value = [Field("groupState", kind if known else None, True)]
     if any(a.endswith("Timeout") and a != "NoTimeout" for a in arguments):
         value.append(Field("timeoutTimestamp", "long", False))
-    key = [place.field(k, inputs[0]) for k in listed(keys)]
+    key = [context.field(k, inputs[0]) for k in listed(keys)]
     return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
 
 

@@ -49,28 +49,28 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """What a folder or a topic of a watch holds; `lives` and `told` are by run id.
+    """What a folder or a topic of a watch holds; `lives` and `reported` are by run id.
 
-    `log` has the form of an event log of the same runs. `told` is what the session knew of a query:
-    `capture` as in capture.json, `logical` as the plan's JSON.
+    `log` has the form of an event log of the same runs. `reported` is what the session knew of a
+    query: `capture` as in capture.json, `logical` as the plan's JSON.
     """
 
     log: EventLog
     lives: Mapping[str, Life]
-    told: Mapping[str, Mapping[str, Any]]
+    reported: Mapping[str, Mapping[str, Any]]
 
     def of_run(self, run_id: str, log: EventLog) -> Watched:
         """Return what belongs to one run, with a log of only that run."""
         lives = {k: v for k, v in self.lives.items() if k == run_id}
-        told = {k: v for k, v in self.told.items() if k == run_id}
-        return Watched(log=log, lives=lives, told=told)
+        reported = {k: v for k, v in self.reported.items() if k == run_id}
+        return Watched(log=log, lives=lives, reported=reported)
 
 
 @dataclass(slots=True)
 class _Run:
     log: RunLog
     life: Life
-    told: dict[str, Any] = field(default_factory=dict)
+    reported: dict[str, Any] = field(default_factory=dict)
     seen: set[tuple[int, str | None]] = field(default_factory=set)
 
 
@@ -120,7 +120,9 @@ class WatchReader:
             warnings=tuple(self._warnings(runs)),
         )
         lives = {r.life.run_id: _with_log(r) for r in runs}
-        return Watched(log=log, lives=lives, told={r.life.run_id: r.told for r in runs if r.told})
+        return Watched(
+            log=log, lives=lives, reported={r.life.run_id: r.reported for r in runs if r.reported}
+        )
 
     def _miss(self, problem: str | None) -> None:
         if problem is not None:
@@ -147,12 +149,12 @@ class WatchReader:
         if run is None:
             run = self._runs[line.run] = self._new(line)
         life, log = run.life, run.log
-        told_at = max(life.told_at or line.at, line.at)
+        reported_at = max(life.told_at or line.at, line.at)
         busy_at = life.busy_at
         if line.event != "alive":
             busy_at = max(busy_at or line.at, line.at)
         run.life = replace(
-            life, told_at=told_at, busy_at=busy_at, dropped=life.dropped + line.dropped
+            life, told_at=reported_at, busy_at=busy_at, dropped=life.dropped + line.dropped
         )
         self._note(run, line)
         if line.event not in ("started", "query", "plan", "closed"):
@@ -164,7 +166,7 @@ class WatchReader:
             case "started":
                 self._started(run, line)
             case "query":
-                run.told = _told(line)
+                run.reported = _reported(line)
             case "plan":
                 if line.text:
                     run.log.plans.add(max(line.batch or 0, 0), msgspec.json.encode(line.text))
@@ -240,7 +242,7 @@ def read_watch(
     return reader.result()
 
 
-def told_of(
+def session_report(
     found: Iterable[Watched], meant: Collection[str], run_id: str | None
 ) -> Mapping[str, Any]:
     """Return what the session reported of a query's run, else of the newest run with a report.
@@ -248,17 +250,17 @@ def told_of(
     {} if no run has one.
     """
     lives = [
-        (life, watched.told[life.run_id])
+        (life, watched.reported[life.run_id])
         for watched in found
         for life in watched.lives.values()
-        if life.query_id in meant and life.run_id in watched.told
+        if life.query_id in meant and life.run_id in watched.reported
     ]
     if not lives:
         return {}
     return max(lives, key=lambda p: (p[0].run_id == run_id, p[0].told_at or ""))[1]
 
 
-def _told(line: WatchLine) -> dict[str, Any]:
+def _reported(line: WatchLine) -> dict[str, Any]:
     found = {
         "capture": msgspec.json.decode(line.capture),
         "logical": msgspec.json.decode(line.logical),

@@ -55,9 +55,9 @@ def may_set_count(flow: Flow, repartition: Repartition) -> bool:
     if repartition.name.startswith("KSTREAM-REPARTITION-"):
         return True
     optimized = flow.app.config.get("topology.optimization", "none") not in _NOT_MERGED
-    readers = {below for s in flow.all_named(repartition.sources) for below in flow.below[s]}
-    is_joined = any(flow.nodes[r].operator in _JOINS for r in readers)
-    return not optimized and len(readers) > 1 and is_joined
+    consumers = {below for s in flow.all_named(repartition.sources) for below in flow.below[s]}
+    is_joined = any(flow.nodes[r].operator in _JOINS for r in consumers)
+    return not optimized and len(consumers) > 1 and is_joined
 
 
 def _key_changed(flow: Flow, sink: Key) -> bool:

@@ -146,7 +146,7 @@ def _only_renamed(old: Flow, was: StreamsStore, new: Flow, now: StreamsStore) ->
     return sorted(kinds[0]) == sorted(kinds[1]) and bool(UNREAD & {*kinds[0]})
 
 
-_Placed = dict[int, tuple[StreamsStore, "Meaning"]]
+_Indexed = dict[int, tuple[StreamsStore, "Meaning"]]
 
 
 def _by_meaning(
@@ -157,8 +157,8 @@ def _by_meaning(
     Stores that share all that a step compares are found by it; only what is left over is compared
     one by one.
     """
-    olds: _Placed = {i: (s, m) for i, s in enumerate(left) if (m := meaning(old, s))}
-    news: _Placed = {i: (s, m) for i, s in enumerate(right) if (m := meaning(new, s))}
+    olds: _Indexed = {i: (s, m) for i, s in enumerate(left) if (m := meaning(old, s))}
+    news: _Indexed = {i: (s, m) for i, s in enumerate(right) if (m := meaning(new, s))}
     for step in _STEPS:
         for i, j in list(_alike(olds, news, step)):
             yield olds.pop(i)[0], news.pop(j)[0]
@@ -175,13 +175,13 @@ _STEPS: tuple[Callable[[Meaning], Hashable], ...] = (
 
 
 def _alike(
-    olds: _Placed, news: _Placed, step: Callable[[Meaning], Hashable]
+    olds: _Indexed, news: _Indexed, step: Callable[[Meaning], Hashable]
 ) -> Iterator[tuple[int, int]]:
     """Yield the indices of stores that a step considers one: by name, then in numeric order."""
     groups: dict[Hashable, tuple[list[int], list[int]]] = {}
-    for side, placed in enumerate((olds, news)):
-        for place, (_, what) in placed.items():
-            groups.setdefault(step(what), ([], []))[side].append(place)
+    for side, stores in enumerate((olds, news)):
+        for index, (_, what) in stores.items():
+            groups.setdefault(step(what), ([], []))[side].append(index)
     for before, after in groups.values():
         names = {news[j][0].name: j for j in after}
         same = {i: j for i in before if (j := names.get(olds[i][0].name)) is not None}
@@ -191,7 +191,7 @@ def _alike(
         yield from zip((i for i in before if i not in same), rest, strict=False)
 
 
-def _scored(olds: _Placed, news: _Placed) -> Iterator[tuple[int, int]]:
+def _scored(olds: _Indexed, news: _Indexed) -> Iterator[tuple[int, int]]:
     scored = sorted(
         (-alike, abs(i - j), i, j)
         for i, (b, was) in olds.items()

@@ -16,7 +16,7 @@ from headgate.rules.spark.facts.cluster_offsets import is_its_cluster
 from headgate.rules.spark.facts.pinned_settings import effective
 
 _CHECKPOINTS = "spark.sql.streaming.checkpointLocation"
-_TOLD = LOGS | {EvidenceKind.SETTINGS}
+_WITH_SETTINGS = LOGS | {EvidenceKind.SETTINGS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Subject:
         return bool(self.stateful or self.app.stores)
 
     @property
-    def place(self) -> str | None:
+    def checkpoint_path(self) -> str | None:
         """Where the query's checkpoint is: as registered, as the query says, or by the session."""
         return self.checkpoint or self.version.checkpoint or self.setting(_CHECKPOINTS)
 
@@ -75,9 +75,11 @@ class Subject:
         return config.get(key, default) if config else None
 
     @property
-    def settings_told(self) -> bool:
+    def settings_known(self) -> bool:
         """Whether evidence has the settings of the query's session."""
-        return bool(self.version.settings) or any(e.kind in _TOLD for e in self.version.evidence)
+        return bool(self.version.settings) or any(
+            e.kind in _WITH_SETTINGS for e in self.version.evidence
+        )
 
     def setting(self, key: str) -> str | None:
         """Return a setting of the session, None where nothing says that one was set."""

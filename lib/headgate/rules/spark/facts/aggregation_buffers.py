@@ -100,8 +100,8 @@ def buffers(
     """
     if functions is None:
         return None
-    told = [*types, *[None] * len(functions)]
-    return tuple(b for f, t in zip(functions, told, strict=False) for b in _stored(f, t))
+    padded = [*types, *[None] * len(functions)]
+    return tuple(b for f, t in zip(functions, padded, strict=False) for b in _stored(f, t))
 
 
 def _stored(function: str, kind: str | None) -> tuple[Buffer, ...]:
@@ -121,12 +121,12 @@ def carried(
     are.
     """
     old, new = [_meaning(b) for b in before], [_meaning(a) for a in after]
-    for place, (b, a) in enumerate(zip(before, after, strict=True)):
+    for index, (b, a) in enumerate(zip(before, after, strict=True)):
         if b == a:
             continue
         how = carry(b, a)
         left = (o for n, o in zip(new, old, strict=True) if n != o)
-        if how in (Carry.MIXED, Carry.UNKNOWN) and old[place] != new[place] in left:
+        if how in (Carry.MIXED, Carry.UNKNOWN) and old[index] != new[index] in left:
             how = Carry.REINTERPRETED
         yield b, a, how
 

@@ -141,10 +141,10 @@ def without_names(expression: str) -> str:
 def _inside(text: str) -> tuple[str, str]:
     """Split after an opened bracket: the text inside, and the text after its end."""
     depth = 1
-    for place, mark in _marks(text):
+    for index, mark in _marks(text):
         depth += (mark in "([{") - (mark in ")]}")
         if depth == 0:
-            return text[:place], text[place + 1 :]
+            return text[:index], text[index + 1 :]
     return text, ""
 
 
@@ -158,11 +158,11 @@ def _marks(text: str) -> Iterator[tuple[int, str]]:
 def split_arguments(text: str) -> list[str]:
     """Return the parts between commas that are outside all brackets."""
     parts, depth, start = [], 0, 0
-    for place, mark in _marks(text):
+    for index, mark in _marks(text):
         depth += (mark in "([{") - (mark in ")]}")
         if mark == "," and depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
+            parts.append(text[start:index].strip())
+            start = index + 1
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
@@ -171,16 +171,16 @@ def pairwise_related(before: str, after: str) -> bool:
 
     The fields of a struct are positions, too: the engine compares and stores them in their order.
     """
-    old, new = _places(before), _places(after)
+    old, new = _items(before), _items(after)
     if old != new and sorted(old) == sorted(new):
-        # The same values in other places.
+        # The same values at other positions.
         return False
     if len(old) != len(new):
         return _shares(before, after)
     return all(_shares(b, a) for b, a in zip(old, new, strict=True))
 
 
-def _places(arguments: str) -> list[str]:
+def _items(arguments: str) -> list[str]:
     parts = split_arguments(arguments)
     if len(parts) == 1 and (match := _STRUCT.match(parts[0])):
         inside, rest = _inside(parts[0][match.end() :])

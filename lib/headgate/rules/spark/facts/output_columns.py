@@ -104,11 +104,11 @@ def _columns(
     yield from _fields(_without(old.schema, skip), _without(new.schema, skip), "")
     for name in dict.fromkeys(f.name for f in new.schema.fields):
         was, now = old.made_by.get(name), new.made_by.get(name)
-        if name not in packed and was and now and was != now and _is_told(name, was, now):
+        if name not in packed and was and now and was != now and _has_no_other_rule(name, was, now):
             yield OutputChange(OutputChangeKind.MADE, "", name, was, now)
 
 
-def _is_told(name: str, was: str, now: str) -> bool:
+def _has_no_other_rule(name: str, was: str, now: str) -> bool:
     """Whether a change of an expression has no other rule: plain columns, and a record's own."""
     if "sha256:" in was + now:
         return False

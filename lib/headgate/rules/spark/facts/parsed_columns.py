@@ -35,8 +35,8 @@ def _by_column(version: Version) -> dict[tuple[str, tuple[str, ...]], Parsed]:
 
 def _differ(was: Parsed, now: Parsed) -> bool:
     if now.function != "from_json":
-        told = [(p.declared, p.evolved, p.message, mode_of(p)) for p in (was, now)]
-        return told[0] != told[1]
+        compared = [(p.declared, p.evolved, p.message, mode_of(p)) for p in (was, now)]
+        return compared[0] != compared[1]
     if was.schema is None or now.schema is None:
         return False
     old, new = (_types(p.schema) for p in (was, now) if p.schema)

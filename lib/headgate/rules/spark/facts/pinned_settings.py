@@ -68,8 +68,8 @@ def effective(version: Version, key: str) -> str | None:
     """
     if key in version.settings:
         return version.settings[key]
-    told = bool(version.settings) or any(e.kind == EvidenceKind.SETTINGS for e in version.evidence)
-    return DEFAULTS.get(key) if told else None
+    known = bool(version.settings) or any(e.kind == EvidenceKind.SETTINGS for e in version.evidence)
+    return DEFAULTS.get(key) if known else None
 
 
 def set_by_somebody(c: Comparison, key: str) -> bool:

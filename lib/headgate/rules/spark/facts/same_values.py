@@ -13,9 +13,9 @@ from headgate.rules.spark.facts.expressions import call_of, split_arguments
 
 _UNSAID = re.compile(r"^(?:Some\(.*\)|None)$")
 _FIRST_PART = re.compile(r"^split\((?P<args>.*)\)\[0\]$", re.DOTALL)
-_FIELD_OF_TUPLE = re.compile(r"^json_tuple\((?P<args>.*)\)\.(?P<place>\d+)$", re.DOTALL)
+_FIELD_OF_TUPLE = re.compile(r"^json_tuple\((?P<args>.*)\)\.(?P<index>\d+)$", re.DOTALL)
 _COLUMN_OF_ROWS = re.compile(
-    r"^(?P<name>inline|inline_outer|stack|explode|explode_outer)\((?P<args>.*)\)\.(?P<place>\d+)$",
+    r"^(?P<name>inline|inline_outer|stack|explode|explode_outer)\((?P<args>.*)\)\.(?P<index>\d+)$",
     re.DOTALL,
 )
 _IS_ONE = re.compile(
@@ -52,30 +52,30 @@ _CASES = ("lower", "upper")
 Write = Callable[[Sequence[str]], str | None]
 
 
-def settled(expression: str) -> str:
+def normalized(expression: str) -> str:
     """Return the one way to write what an expression gives, null for null."""
     text = expression.strip()
     if match := _FIRST_PART.match(text):
         return _first_part(split_arguments(match["args"])) or text
     if match := _FIELD_OF_TUPLE.match(text):
-        return _field(split_arguments(match["args"]), int(match["place"])) or text
+        return _field(split_arguments(match["args"]), int(match["index"])) or text
     if match := _COLUMN_OF_ROWS.match(text):
         args = split_arguments(match["args"])
-        return _column(match["name"], args, int(match["place"])) or text
+        return _column(match["name"], args, int(match["index"])) or text
     found = call_of(text)
     if found is None:
         return text
     name, inside = found
     if name == "cast":
         value, _, kind = inside.rpartition(" as ")
-        return _cast(settled(value), kind)
-    args = [settled(a) for a in split_arguments(inside) if not _UNSAID.match(a)]
+        return _cast(normalized(value), kind)
+    args = [normalized(a) for a in split_arguments(inside) if not _UNSAID.match(a)]
     write = _WAYS.get(name)
     return (write(args) if write else None) or f"{name}({', '.join(args)})"
 
 
 def but_for_null(expression: str) -> str:
-    """Return a settled expression without what only decides which value null gets."""
+    """Return a normalized expression without what only decides which value null gets."""
     found = call_of(expression)
     if found is None:
         return expression
@@ -190,7 +190,7 @@ def _first_part(args: Sequence[str]) -> str | None:
     """Return the part before a mark, of `split(x, '-')[0]` or `substring_index(x, '-', 1)`."""
     value, mark, *more = [*args, ""]
     plain = bool(mark) and not _SPECIAL & set(mark) and more[:1] in (["1"], ["-1"], [""])
-    return f"substring_index({settled(value)}, {mark}, 1)" if plain else None
+    return f"substring_index({normalized(value)}, {mark}, 1)" if plain else None
 
 
 def _element_at(args: Sequence[str]) -> str | None:
@@ -201,34 +201,34 @@ def _element_at(args: Sequence[str]) -> str | None:
     return _first_part(parts) if is_first else None
 
 
-def _field(args: Sequence[str], place: int) -> str | None:
+def _field(args: Sequence[str], index: int) -> str | None:
     """Read a column of `json_tuple(x, 'a', 'b')` as `get_json_object(x, '$.a')`."""
-    name = args[place + 1] if place + 1 < len(args) else ""
-    return f"get_json_object({settled(args[0])}, $.{name})" if name.isidentifier() else None
+    name = args[index + 1] if index + 1 < len(args) else ""
+    return f"get_json_object({normalized(args[0])}, $.{name})" if name.isidentifier() else None
 
 
-def _column(name: str, args: Sequence[str], place: int) -> str | None:
+def _column(name: str, args: Sequence[str], index: int) -> str | None:
     """Read one column of made rows without what only the other columns have."""
     kept: list[str | None] = []
     if name == "stack" and args and args[0].isdecimal():
         width = -(-len(args[1:]) // max(int(args[0]), 1))
-        kept = [args[0], *args[1 + place :: width]] if place < width else []
+        kept = [args[0], *args[1 + index :: width]] if index < width else []
     elif len(args) == 1:
         made, inside = call_of(args[0]) or ("", "")
         values = split_arguments(inside)
-        if made == "map" and name.startswith("explode") and place < 2:
-            kept = list(values[place::2])
+        if made == "map" and name.startswith("explode") and index < 2:
+            kept = list(values[index::2])
         elif made == "array" and name.startswith("inline"):
-            kept = [_place_of(value, place) for value in values]
+            kept = [_item_of(value, index) for value in values]
     if not kept or None in kept:
         return None
-    return f"{name}({', '.join(settled(value) for value in kept if value)}).{place}"
+    return f"{name}({', '.join(normalized(value) for value in kept if value)}).{index}"
 
 
-def _place_of(struct: str, place: int) -> str | None:
+def _item_of(struct: str, index: int) -> str | None:
     name, inside = call_of(struct) or ("", "")
     values = split_arguments(inside)
-    return values[place] if name == "struct" and place < len(values) else None
+    return values[index] if name == "struct" and index < len(values) else None
 
 
 def _regexp_replace(args: Sequence[str]) -> str | None:
@@ -316,8 +316,8 @@ def _coalesce(args: Sequence[str]) -> str | None:
 
 def _concat(args: Sequence[str]) -> str | None:
     """Leave out empty texts, which make no other text, and no null."""
-    told = [arg for arg in args if arg]
-    return told[0] if len(told) == 1 else f"concat({', '.join(told)})"
+    given = [arg for arg in args if arg]
+    return given[0] if len(given) == 1 else f"concat({', '.join(given)})"
 
 
 def _concat_ws(args: Sequence[str]) -> str | None:

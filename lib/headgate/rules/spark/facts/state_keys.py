@@ -21,7 +21,7 @@ from headgate.rules.spark.facts.expressions import (
     with_first_names,
     without_names,
 )
-from headgate.rules.spark.facts.same_values import but_for_null, settled
+from headgate.rules.spark.facts.same_values import but_for_null, normalized
 from headgate.rules.spark.facts.time_zone import without_zones, zones_differ
 
 Keys = tuple[str, ...]
@@ -144,7 +144,7 @@ def _is_rewritten(before: str, after: str) -> bool:
     if (parsed := _parsed_field(before, after)) is not None:
         return parsed
     inner = _without_same_cast(before, after)
-    in_one_way = _replaced(*map(settled, inner))
+    in_one_way = _replaced(*map(normalized, inner))
     # Where both call the same functions once they are written in one way, arguments differ.
     is_wrapped = inner[0] in inner[1] or inner[1] in inner[0]
     if is_wrapped or not all(_replaced(*inner)) or not any(in_one_way):
@@ -212,7 +212,7 @@ def _is_numbered(before: str, after: str) -> bool:
 
 def _same(c: Comparison, before: str, after: str) -> bool:
     """Say whether two expressions give the same value for every row of a source that stays."""
-    if recast(after, before) or recast(before, after) or settled(before) == settled(after):
+    if recast(after, before) or recast(before, after) or normalized(before) == normalized(after):
         return True
     if not names_count(c.before, c.after):
         return False
@@ -261,7 +261,7 @@ def _same_but_for_null(before: str, after: str) -> bool:
     """Say whether two expressions differ only for null."""
     if _fills(before, after):
         return True
-    old, new = (_SIZE.sub(r"\1)", settled(k)) for k in (before, after))
+    old, new = (_SIZE.sub(r"\1)", normalized(k)) for k in (before, after))
     return but_for_null(old) == but_for_null(new)
 
 

@@ -32,8 +32,8 @@ def variables(operator: StatefulOperator | None) -> dict[str, Variable] | None:
     if found is None:
         return None
     return {
-        name: Variable(name, str(told.get("type")))
-        for name, told in found.items()
+        name: Variable(name, str(entry.get("type")))
+        for name, entry in found.items()
         if not name.startswith(_TIMERS)
     }
 
@@ -168,12 +168,12 @@ class Past:
 def past(operator: StatefulOperator | None) -> dict[str, tuple[Past, ...]]:
     """Return the older schemas of each variable, oldest first; also of those that went."""
     found: Mapping[str, Any] = (operator.extra.get("past") if operator else None) or {}
-    return {name: tuple(_past(told) for told in schemas) for name, schemas in found.items()}
+    return {name: tuple(_past(entry) for entry in schemas) for name, schemas in found.items()}
 
 
-def _past(told: Mapping[str, Any]) -> Past:
+def _past(entry: Mapping[str, Any]) -> Past:
     key, value = (
-        Schema(tuple(Field(f["name"], f["type"], f["nullable"]) for f in told[part]))
+        Schema(tuple(Field(f["name"], f["type"], f["nullable"]) for f in entry[part]))
         for part in ("key", "value")
     )
     return Past(key, value)

@@ -41,10 +41,10 @@ def unrelated_versions(before: Version, after: Version) -> Iterator[str]:
 
 def _reads(version: Version) -> set[str]:
     """Return what a version reads: topics, patterns and paths, as far as that is known."""
-    return {place for s in version.sources or () for place in _places(s)}
+    return {read for s in version.sources or () for read in _locations(s)}
 
 
-def _places(source: Source) -> Iterator[str]:
+def _locations(source: Source) -> Iterator[str]:
     yield from source.topics
     yield from filter(None, (source.pattern, location(source)))
 
@@ -58,8 +58,8 @@ def _kinds(version: Version) -> set[str]:
     return spark | {s.name for s in (version.streams.stores if version.streams else ())}
 
 
-def _shown(places: set[str]) -> str:
-    first, *rest = sorted(places)
+def _shown(locations: set[str]) -> str:
+    first, *rest = sorted(locations)
     return f"{first} and {len(rest)} more" if rest else first
 
 
@@ -98,9 +98,9 @@ def _operator(o: StatefulOperator) -> tuple[Any, ...]:
 def _columns(before: StatefulOperator, after: StatefulOperator) -> bool:
     """Say whether the values of the stores that both sides show have the same columns."""
     new = {s.store: s.value_schema for s in after.stores if s.value_schema}
-    told = [s for s in before.stores if s.value_schema and s.store in new]
+    shared = [s for s in before.stores if s.value_schema and s.store in new]
     return all(
-        s.value_schema and s.value_schema.describe() == new[s.store].describe() for s in told
+        s.value_schema and s.value_schema.describe() == new[s.store].describe() for s in shared
     )
 
 
@@ -120,5 +120,5 @@ def _sink(version: Version) -> tuple[Any, ...] | None:
 
 
 def _settings(version: Version) -> dict[str, str] | None:
-    told = bool(version.settings) or any(e.kind == EvidenceKind.SETTINGS for e in version.evidence)
-    return version.settings if told else None
+    known = bool(version.settings) or any(e.kind == EvidenceKind.SETTINGS for e in version.evidence)
+    return version.settings if known else None

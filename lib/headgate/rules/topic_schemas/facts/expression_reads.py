@@ -85,42 +85,42 @@ def _use(text: str, start: int, end: int) -> Iterator[Usage]:
 def _enclosing(text: str, at: int) -> tuple[str, int, int, int] | None:
     """Return (name, opening bracket, start, end) of the call around `at`, None for none."""
     depth = 0
-    for place in range(at - 1, -1, -1):
-        mark = text[place]
+    for index in range(at - 1, -1, -1):
+        mark = text[index]
         depth += (mark in ")]") - (mark in "([")
         if depth < 0:
             if mark == "[":
                 return None
-            close = _closing(text, place)
-            name = _NAME.search(text, 0, place)
-            word = name.group() if name and name.end() == place else ""
-            return word, place, place - len(word), close
+            close = _closing(text, index)
+            name = _NAME.search(text, 0, index)
+            word = name.group() if name and name.end() == index else ""
+            return word, index, index - len(word), close
     return None
 
 
 def _closing(text: str, opened: int) -> int:
     """Return the index after the bracket that closes; brackets in quotes don't count."""
     depth, quoted = 0, False
-    for place in range(opened, len(text)):
-        mark = text[place]
+    for index in range(opened, len(text)):
+        mark = text[index]
         if mark == '"':
             quoted = not quoted
         if quoted:
             continue
         depth += (mark in "([") - (mark in ")]")
         if depth == 0:
-            return place + 1
+            return index + 1
     return len(text)
 
 
 def _arguments(text: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for match in _MARK.finditer(text):
-        place, mark = match.start(), match.group()
+        index, mark = match.start(), match.group()
         depth += (mark in "([{") - (mark in ")]}")
         if mark == "," and depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
+            parts.append(text[start:index].strip())
+            start = index + 1
     return [*parts, text[start:].strip()]
 
 
