@@ -162,8 +162,9 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
         assert plan["options"] == {"restore-point": points[1].id, "sink": "other"}
         again = sum(query.records().values()) - sum(query.records(points[1].offsets).values())
         assert plan["impact"]["total"] == again
-        query.counts = {}
         produce(name, ["after", "after", "v1"])
+        _busy(query, produce, "before-run")
+        query.counts = {}
         done = run_slowly(team, "apply", str(file))
         assert done["state"] == "done"
         whole, old = query.records(), query.records(points[1].offsets)
@@ -172,6 +173,7 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
         wait_for(lambda: query.counts == changed or query.why)
         assert query.counts == changed, query.why
 
+        _busy(query, produce, "before-undo")
         undone = run_slowly(team, "undo", done["run"])
         assert undone["state"] == "done"
         produce(name, ["undone"])
@@ -179,6 +181,17 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
         wait_for(lambda: query.counts | whole == query.records() | query.counts)
         assert all(query.counts[k] <= n for k, n in query.records().items() if k in query.counts)
         query.shell("stop")
+
+
+def _busy(query, produce, word):
+    """Let batches come one upon the other until Spark has removed all others from its logs.
+
+    A query counts as stopped after a silence of several times the distance of its batches. In this
+    test they are far apart while points are looked at, and the first after a start takes long.
+    """
+    for number in range(4):
+        produce(query.topic, [f"{word}-{number}"])
+        wait_for(lambda n=number: f"{word}-{n}" in query.counts or query.why)
 
 
 def _logged(checkpoint):
