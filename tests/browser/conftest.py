@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import pytest
 
 from browser.live_cluster import fill_cluster
 from support.console_seed import add_stopped_pipeline, seed
+from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "tests" / "screenshots"
@@ -73,9 +73,7 @@ def serving() -> Callable[[Path], Iterator[str]]:
 
 
 def _serve(registry: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
                "--server.port", str(port), "--server.fileWatcherType", "none"]  # fmt: skip
     env = {**os.environ, "HEADGATE_CONFIG": str(registry)}

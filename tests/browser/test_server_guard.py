@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from browser.conftest import ROOT, _wait
+from support.ports import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -76,11 +77,9 @@ def test_metrics_on_request_and_nobody_outside_is_asked(tmp_path):
     """Every way out leads to a listener here, which hears of each request."""
     (tmp_path / "headgate.toml").write_text("[console]\nmetrics = true\n")
     heard: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as free:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=_hear, args=(listener, heard), daemon=True).start()
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+        port = free_port()
         way_out = f"http://127.0.0.1:{listener.getsockname()[1]}"
         proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), way_out)
         env = {**os.environ, **proxies, "HEADGATE_CONFIG": str(tmp_path / "headgate.toml")}

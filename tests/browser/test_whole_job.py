@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from browser.conftest import settle, until
-from headgate.gateway.process.free_ports import free_port
+from support.ports import free_port
 from support.running_stack import Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.long]

@@ -55,7 +55,7 @@ class Secured(NamedTuple):
 @pytest.fixture(scope="session")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     """A broker that asks for a login and lets `reader` do only what an ACL allows."""
-    from headgate.gateway.process.free_ports import free_port
+    from support.ports import free_port
 
     folder = tmp_path_factory.mktemp("secured")
     port, lost, controller = free_port(), free_port(), free_port()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
 from pathlib import Path
 
 import pytest
 
 from pages.test_pages import text
+from support.ports import free_port
 
 pytestmark = pytest.mark.slow
 ORDER = {
@@ -43,9 +43,7 @@ def test_a_topic_without_a_schema_says_nothing_of_one(open_page, declared):
 
 
 def test_a_registry_that_is_away_is_a_sentence_in_the_panel(open_page, seeded):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with seeded.open("a") as file:
         file.write(f'\n[schema_registry]\nurl = "http://127.0.0.1:{port}"\n')
     at = open_page("landscape", node="topic:orders")

@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from running import environment, free_port, running
+from running import environment, running
 
 from headgate.errors import EvidenceError, NotFoundError, UnreachableError
 from headgate.usecases.activity.check_pipelines import check_pipelines
@@ -24,6 +24,7 @@ from headgate.usecases.evidence.read_history import read_history
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
 from headgate.usecases.evidence.refresh_versions import refresh_versions
+from support.ports import free_port
 
 pytestmark = pytest.mark.spark
 LATEST = 60.0

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from running import HERE, environment, free_port, running
+from running import HERE, environment, running
 
 import headgate
 from headgate.usecases.activity.check_pipelines import check_pipelines
@@ -18,6 +18,7 @@ from headgate.usecases.context import open_context
 from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
+from support.ports import free_port
 
 LATEST = 240.0
 

@@ -20,7 +20,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from headgate.gateway.process.free_ports import LOOPBACK, free_port
+from headgate.gateway.process.free_ports import LOOPBACK
+from support.ports import free_port
 
 GIVEN = "HEADGATE_POSTGRES"
 UNPACKED = Path(__file__).parents[2] / ".cache" / "postgres"

@@ -55,8 +55,9 @@ class Stack:
         self.look()
         self.process.send_signal(sign)
         code = self.process.wait(120)
-        # A killed stack takes its children along at once; Spark's JVMs notice a moment later.
-        deadline = time.monotonic() + (20 if sign == signal.SIGKILL else 0)
+        # A killed stack takes its children along at once; Spark's JVMs notice a moment later, and
+        # what has been killed is there until the kernel has freed its memory.
+        deadline = time.monotonic() + (20 if sign == signal.SIGKILL else 5)
         while (left := self.left()) and time.monotonic() < deadline:
             time.sleep(0.2)
         assert not left

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 
 from headgate.gateway.process.child_process import Program, descendants
-from headgate.gateway.process.free_ports import free_port
 from headgate.gateway.process.java import java
 from headgate.gateway.process.supervise import Supervisor
+from support.ports import free_port
 
 WORKERS = 2
 _SMALL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"

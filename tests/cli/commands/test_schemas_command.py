@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
 from pathlib import Path
 
 import pytest
 
 from headgate.cli.main import headgate
+from support.ports import free_port
 
 CASE = Path(__file__).parents[2] / "cases/spark/kafka_topic_change/before"
 TOPIC = "truth_kafka_topic_change_main"
@@ -127,9 +127,7 @@ def test_what_is_wrong_is_one_sentence_and_exit_2(folder, capsys, arguments, sai
 
 
 def test_a_registry_that_is_away_is_exit_4_and_no_secret_is_shown(folder, capsys):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     (folder / "headgate.toml").write_text(
         f'[schema_registry]\nurl = "http://somebody:hushhush@127.0.0.1:{port}"\n'
     )

@@ -21,6 +21,7 @@ from urllib.parse import quote
 import pytest
 
 from support.fetched import fetched
+from support.ports import free_port
 
 ROOT = Path(__file__).parents[3]
 CHECKPOINT = ROOT / "tests/golden/checkpoints/rocksdb/checkpoint"
@@ -205,12 +206,6 @@ def silent() -> Iterator[int]:
         listening.bind(("127.0.0.1", 0))
         listening.listen(8)
         yield listening.getsockname()[1]
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 class running:

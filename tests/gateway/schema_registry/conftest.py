@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.fetched import fetched
+from support.ports import free_port
 
 JVM = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 STARTED_IN = 120
@@ -30,9 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the API; no subject is registered and nothing is checked by default."""
     (program,) = fetched("registry").glob("*-runner.jar")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     log = tmp_path_factory.mktemp("registry") / "log"
     command = ["java", *JVM, "-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={port}"]
     with log.open("wb") as out:
