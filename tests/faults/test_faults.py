@@ -104,6 +104,7 @@ def test_a_broker_that_goes_away_in_the_midst_of_a_run(lab):
         trial.passed(worker)
         lab.kafka.stop()
         worker.signal(signal.SIGCONT)
+        # As long as the broker is away.
         time.sleep(2)
         lab.kafka.start()
         trial.finish(run)

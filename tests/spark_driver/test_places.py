@@ -137,7 +137,7 @@ def test_a_store_that_cannot_append_gets_numbered_files(tmp_path):
     place.write(run, [b"2\n"])
     assert len(list(tmp_path.iterdir())) == 1
     run.head = [b"head\n"]
-    time.sleep(0.4)
+    time.sleep(0.4)  # longer than `every`
     place.write(run, [b"3\n"])
     place.end(run)
     first, second = sorted(tmp_path.iterdir())

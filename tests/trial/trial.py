@@ -109,6 +109,7 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
         kind.more()
         site.await_caught_up()
     else:
+        # Nothing may come: time in which it would.
         time.sleep(3)
     result.run = kind.counts()
     case.roll_back(kind)
@@ -120,6 +121,7 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
     if not case.waits:
         kind.more()
     if case.scenario == "skip-records":
+        # It stands before the record again: time in which it would go on.
         time.sleep(3)
         result.exact = site.position() == before
     else:

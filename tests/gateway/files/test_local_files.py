@@ -33,6 +33,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(pipe, monkeypatch):
 
 def test_a_pipe_whose_writer_comes_late_is_read(pipe):
     def write():
+        # After the reader began to wait, and before its patience ends.
         time.sleep(0.3)
         pipe.write_text(PLAN)
 
@@ -47,6 +48,7 @@ def test_a_shells_own_pipe_is_waited_for(monkeypatch):
     reader, writer = os.pipe()
 
     def write():
+        # Longer than the patience with other pipes.
         time.sleep(0.5)
         with os.fdopen(writer, "w") as stream:
             stream.write(PLAN)

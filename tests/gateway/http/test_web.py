@@ -146,7 +146,7 @@ def test_silence_ends(monkeypatch):
     monkeypatch.setattr(web, "ANSWER", 0.5)
 
     def slow(*_: object) -> Answer:
-        time.sleep(1.5)
+        time.sleep(1.5)  # longer than an answer is waited for
         return of_json([])
 
     with serving(slow) as url, pytest.raises(UnreachableError, match="did not respond in time"):

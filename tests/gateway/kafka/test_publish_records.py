@@ -69,6 +69,7 @@ def test_a_killed_writer_leaves_no_record_out_and_none_twice(broker, staged):
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     for _ in range(2):
         assert child.stdout.readline() == "1000\n"
+    # Its own pause is over: it dies while it writes the third batch, or after it.
     time.sleep(0.25)
     os.kill(child.pid, signal.SIGKILL)
     child.wait()

@@ -312,6 +312,7 @@ def test_a_broker_that_restarts_in_the_middle(tmp_path):
         while len(dead.read(letters.broker, letters.orders)) < 20:
             assert time.monotonic() < deadline
         kafka.stop()
+        # As long as the broker is away.
         time.sleep(2)
         kafka.start()
         thread.join(150)

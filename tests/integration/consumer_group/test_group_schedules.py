@@ -163,7 +163,7 @@ def test_runs_process_each_record_once_while_a_worker_is_killed(scheduled, group
             first = store.audit.list(row.id)[0]
             assert (first.by, first.action) == ("schedule of billing", "apply")
             assert first.details["schedule_run"] == run
-    # Paused: no tick comes, and those of the pause are not missed.
+    # Paused: no tick comes, and those of the pause are not missed. Two would be due in this time.
     time.sleep(9)
     assert [t["due_at"] for t in scheduled.ticks()] == [t["due_at"] for t in ticks]
     assert scheduled.shown()["next_at"] is None
@@ -183,8 +183,8 @@ def test_a_tick_beyond_the_limit_waits_as_a_request_until_it_is_approved(schedul
     assert (request["records"], request["run"]) == (175, None)
     assert "up to 175 records are unread, and the limit is 100" in request["reason"]
     before = scheduled.read()
-    time.sleep(12)
-    # It waits, and asks only once.
+    # It waits, and asks only once: the worker looks every second, and writes nothing down.
+    time.sleep(5)
     assert scheduled.ticks()[-1]["request"] == request["request"]
     assert scheduled.read() == before
     made = approve_request(scheduled.team.context, request["request"], by="bob")
@@ -224,6 +224,7 @@ def test_an_undo_removes_the_schedule_and_restores_the_one_before(scheduled):
 def test_quiet_inputs_start_one_run(scheduled, groups, broker):
     scheduled.schedule("--when-quiet=8s")
     writer = Writer(broker, scheduled.topic, 2, each=0.2)
+    # Longer than inputs must be quiet.
     time.sleep(14)
     writer.close()
     at = time.time()
@@ -231,6 +232,7 @@ def test_quiet_inputs_start_one_run(scheduled, groups, broker):
     scheduled.wait(scheduled.runs, "a run")
     due = datetime.fromisoformat(scheduled.ticks()[0]["due_at"]).timestamp()
     assert 7 < due - at < 20
+    # Quiet for so long once more.
     time.sleep(12)
     assert len(scheduled.ticks()) == 1, "there is nothing left to read"
     scheduled.check_each_once(groups)

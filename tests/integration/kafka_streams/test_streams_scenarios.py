@@ -42,6 +42,7 @@ def test_what_comes_during_a_pause_is_counted_after_it(team, app):
     assert [s["action"] for s in plan["steps"]] == ["pause_processing", "notify"]
     before = app.written()
     app.write(MORE)
+    # Time in which an application that isn't paused would write.
     time.sleep(1)
     assert app.written() == before
     assert len(app.read()) == len(resettable.HISTORY) + len(MORE)

@@ -78,7 +78,8 @@ def shop(team, topic, produce, groups):
             for part in (0, 1):
                 produce(name, [f"v{half}-{n}" for n in range(2 + 2 * half)], partition=part)
         if not half:
-            # After the second record: batch 0 ends before it, batch 1 after it.
+            # After the second record: batch 0 ends before it, batch 1 after it. Records have
+            # times of their own in milliseconds, and this one is apart from all of them.
             time.sleep(0.1)
             made.between = iso(from_milliseconds(int(time.time() * 1000)))
             time.sleep(0.1)

@@ -90,6 +90,7 @@ def test_what_was_asked_for_runs_once_over_a_locked_table(trial, postgres):
     with closing(psycopg.connect(trial.scene.store.replace("+psycopg", ""))) as other:
         other.execute("LOCK TABLE journal, runs IN ACCESS EXCLUSIVE MODE")
         first.signal(signal.SIGCONT)
+        # As long as the tables are locked.
         time.sleep(2)
     trial.worker(slot=1)
     trial.must_be_done(run)

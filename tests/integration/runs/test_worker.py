@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from headgate.gateway.kafka.cluster import Kafka
 from headgate.store.rows import Event, RunState
 from headgate.store.worker_slots import Slot
 
@@ -95,6 +96,11 @@ def begun(store, run, position):
     return any(e.position == position and e.event is Event.BEGUN for e in entries)
 
 
+def has_member(team, group):
+    with Kafka(team.bootstrap) as kafka:
+        return bool(kafka.describe_group(group).members)
+
+
 def ended(store, run):
     state = store.runs.get(run).state
     return None if state.is_active else state
@@ -151,9 +157,12 @@ def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups
     first.send_signal(signal.SIGKILL)
     first.wait()
     worker()
+    # Time in which a run that doesn't wait would end.
     time.sleep(2)
     assert store.runs.get(run).state is RunState.RUNNING
     subprocess.run(start, shell=True, cwd=team.folder, check=True)
+    wait_for(lambda: has_member(team, group))
+    # The run looks every second at the latest.
     time.sleep(3)
     # That it runs is not enough: perhaps an orchestrator did that.
     assert store.runs.get(run).state is RunState.RUNNING

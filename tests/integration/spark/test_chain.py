@@ -95,6 +95,7 @@ def billing(team, spark, topic, produce, unique):
 
 def moment_now():
     """Return a time that lies well between what was written before and what comes after."""
+    # Batches and records have times of their own.
     time.sleep(0.5)
     found = now_ms()
     time.sleep(0.5)

@@ -76,6 +76,11 @@ class Bounded:
             for pid in marked("r1:spark:run_bounded"):
                 os.kill(pid, signal.SIGKILL)
 
+    def is_behind(self, ends):
+        """Whether records came behind these offsets."""
+        truth = read_all(self.bootstrap, [self.topic])
+        return any(r.offset >= ends[part] for (_, part), rs in truth.items() for r in rs)
+
     def expected(self, ends):
         truth = read_all(self.bootstrap, [self.topic])
         return [r for (_, part), found in truth.items() for r in found if r.offset < ends[part]]
@@ -106,7 +111,11 @@ def test_a_killed_run_ends_at_the_offsets_of_its_first_start(bounded):
     assert ends[2] == 0 and ends[0] + ends[1] >= 140
     killed_at = bounded.reached
     assert sum(killed_at.values()) < sum(ends.values())
-    time.sleep(1)  # more is written, and must not be read
+    # More is written, and must not be read.
+    deadline = time.monotonic() + 60
+    while not bounded.is_behind(ends):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     found = bounded.run("--max-records=30")
     assert (found.outcome, found.error) == (JobOutcome.DONE, "")
     assert found.facts["bound"] == {"0": {bounded.topic: {str(p): at for p, at in ends.items()}}}

@@ -65,6 +65,11 @@ def scheduled(tmp_path, broker):
     made.close()
 
 
+def newest_batch(checkpoint):
+    """The newest batch that began."""
+    return max(int(p.name) for p in (checkpoint / "offsets").iterdir() if p.name.isdecimal())
+
+
 def test_a_query_on_a_schedule_counts_each_record_once(scheduled):
     team, scene = scheduled.team, scheduled.scene
     options = ("--when-lag=40", "--max-records=60", "--max-run-records=500", "--time-limit=600")
@@ -73,9 +78,12 @@ def test_a_query_on_a_schedule_counts_each_record_once(scheduled):
     team.run("apply", str(file))
     # The producer keeps writing: there is a tick whenever 40 more records are there.
     scheduled.wait(lambda: len(scheduled.runs("done")) >= 1, "a first run")
+    batch = newest_batch(scene.checkpoint)
     write_history(scene.bootstrap, scene.topics[0], 2)
-    scheduled.wait(lambda: scheduled.runs("running"), "a second run")
-    time.sleep(6)
+    scheduled.wait(
+        lambda: scheduled.runs("running") and newest_batch(scene.checkpoint) > batch,
+        "a batch of the second run",
+    )
     scheduled.kill_worker()
     assert scheduled.runs("running"), "the worker was killed after the run"
     scheduled.start_worker()

@@ -178,6 +178,7 @@ def test_a_killed_process_leaves_nothing_that_counts(attempt, tmp_path, context)
     deadline = time.monotonic() + 30
     while not any(folder.glob(".part-*")) and process.poll() is None:
         assert time.monotonic() < deadline
+    # At another moment each time.
     time.sleep(0.05 * attempt)
     process.send_signal(signal.SIGKILL)
     process.wait()
