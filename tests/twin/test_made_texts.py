@@ -31,7 +31,7 @@ def made(parts, draw=lambda _: "word", known=(), count=200):
 )
 def test_a_pattern_finds_something_in_its_texts(pattern):
     texts = made(Parts(patterns={pattern}))
-    assert all(text is not None and re.search(pattern, text) for text in texts)
+    assert texts and all(text is not None and re.search(pattern, text) for text in texts)
 
 
 def test_groups_have_few_texts_so_that_rows_meet_in_a_key():
@@ -52,7 +52,7 @@ def test_a_group_has_what_the_query_compares_it_with():
 def test_a_text_that_a_group_can_not_have_is_not_forced_on_it():
     name = group_of("line", r"n=(\d+)", 1)
     texts = made(Parts(patterns={r"n=(\d+)"}), lambda _: "none", {name})
-    assert all(re.fullmatch(r"n=\d+", text) for text in texts)
+    assert texts and all(re.fullmatch(r"n=\d+", text) for text in texts)
 
 
 def test_several_patterns_are_found_in_one_text():

@@ -134,9 +134,11 @@ def test_stream_joins_show_the_stores_of_both_sides(read):
         for side in ("left", "right")
         for store in ("keyToNumValues", "keyWithIndexToValue")
     }
+    joins = 0
     for folder, version in read:
         graph = version.topology
         for node in (n for n in graph.nodes if n.operator == "stream_join"):
+            joins += 1
             hung = {e.target for e in graph.edges if e.source == node.id}
             stores = {
                 n.details["store"]
@@ -144,6 +146,7 @@ def test_stream_joins_show_the_stores_of_both_sides(read):
                 if n.id in hung and n.operator == "state_store"
             }
             assert stores == four or (stores and "state_format_3" in str(folder)), folder
+    assert joins
 
 
 EXPLAINED = (

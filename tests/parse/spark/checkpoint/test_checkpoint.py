@@ -169,4 +169,6 @@ def test_operator_metadata_of_another_shape_is_a_warning(line):
 
 
 def test_stores_that_are_no_list_are_none():
-    read(**{"state/0/_metadata/metadata": b'v1\n{"stateStoreInfo":5}'})
+    found = read(**{"state/0/_metadata/metadata": b'v1\n{"stateStoreInfo":5}'})
+    # This one is known by its schema file.
+    assert [store.store for store in found.operators[0].stores] == ["default"]

@@ -228,5 +228,7 @@ def test_without_a_cluster_it_is_carried_unseen():
 
 
 def test_a_beginning_comes_back_from_the_journal():
-    for one in begin(TAKES, POSITION, CARRY, Paper()).beginnings:
+    beginnings = begin(TAKES, POSITION, CARRY, Paper()).beginnings
+    assert beginnings
+    for one in beginnings:
         assert read_beginning(one.document()) == one
