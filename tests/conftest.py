@@ -250,7 +250,9 @@ def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any
         consumer.subscribe([topic])
         try:
             while len(found) < count and time.monotonic() < deadline:
-                if (message := consumer.poll(0.5)) and not message.error():
+                message = consumer.poll(0.5)
+                # A message is as long as its value: a tombstone counts as false.
+                if message is not None and message.error() is None:
                     found.append(message)
         finally:
             consumer.close()

@@ -53,7 +53,9 @@ def application(lab, broker, kafka_admin, topic, produce, unique):
 def make(admin, name, config):
     new = NewTopic(name, num_partitions=1, replication_factor=1, config=config)
     admin.create_topics([new])[name].result(20)
+    deadline = time.monotonic() + 30
     while name not in admin.list_topics(timeout=10).topics:
+        assert time.monotonic() < deadline, f"the broker never told of {name}"
         time.sleep(0.05)
     return name
 
@@ -118,6 +120,7 @@ def test_an_application_whose_offsets_expired_goes_if_its_status_says_stopped(
     assert plan.can_apply, plan.blockers
     assert not {"record_offsets", "delete_group"} & {s.action for s in plan.steps}
     records = values(consume(mine, 3))
+    assert [value for _, _, value, _ in records] == [b"1", b"2", None]
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert set(here.applier().kafka.shapes([mine, other])) == {other}
