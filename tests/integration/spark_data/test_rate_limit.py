@@ -17,7 +17,7 @@ from integration.spark_data.control_orders import RANGE, register, rows_of, writ
 from scenes.small_spark import SMALL
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
-COUNT, RATE = 1500, 100
+COUNT, RATE = 900, 100
 
 
 @pytest.fixture
