@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from headgate.gateway.process.jars import streams_class_path
@@ -104,8 +105,12 @@ def produce_by_key(broker: str, topic: str, records: Iterable[tuple[str, int]]) 
     assert producer.flush(30) == 0
 
 
+@cache
 def base_time() -> int:
-    """Return a whole minute two hours ago, the same for a day's tests."""
+    """Return a whole minute, two hours before the day of the process's first call.
+
+    A test asks for it several times, and may go on past midnight.
+    """
     return (int(time.time()) // 86_400) * 86_400_000 - 2 * 60 * MINUTE
 
 

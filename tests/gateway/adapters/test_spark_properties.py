@@ -109,7 +109,9 @@ def test_an_error_while_it_runs_kills_the_program(tmp_path):
     one = submitted(tmp_path, "a", "b", "--keys=id")
 
     def wait(child):
+        deadline = time.monotonic() + 60
         while len(marked(f"m:{tmp_path}")) < 1:
+            assert time.monotonic() < deadline
             time.sleep(0.01)
         raise KeyboardInterrupt
 

@@ -152,7 +152,9 @@ def orders(pipeline, broker):
     made = Orders(broker, pipeline.topic)
     made.start()
     pipeline.shell("start")
+    deadline = time.monotonic() + 60
     while not made.sent:
+        assert time.monotonic() < deadline, "no order was sent"
         # Nothing is waited for before the first order is sent, and there is no checkpoint yet.
         time.sleep(0.05)
     pipeline.wait_until_written(made)
@@ -227,8 +229,9 @@ def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
     notes = pipeline.notes(done["run"])
     assert any("0 missing, 0 extra, 0 different" in n for n in notes), notes
     assert pipeline.current == "second" and not pipeline.shadow()
-    written = pipeline.written()
+    written, deadline = pipeline.written(), time.monotonic() + 120
     while not any(version == "second" for _, version in written):
+        assert time.monotonic() < deadline, "the second version writes nothing"
         time.sleep(0.2)
         written = pipeline.written()
     pipeline.wait_until_written(orders)

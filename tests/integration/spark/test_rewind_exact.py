@@ -95,7 +95,10 @@ def run(spark, place: Path) -> None:
 def _wait_until_still(folder: Path) -> None:
     """A session that lives on writes snapshots of what it has loaded for a while."""
     names, still = None, 0
+    # Nothing says when it has written the last one: two seconds without any.
+    deadline = time.monotonic() + 120
     while still < 8:
+        assert time.monotonic() < deadline, "snapshots keep coming"
         time.sleep(0.25)
         now = sorted(str(p) for p in folder.rglob("*"))
         names, still = now, still + 1 if now == names else 0
