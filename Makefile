@@ -66,10 +66,11 @@ check: ## ruff, mypy, the layers, and the words
 	@$(BIN)/python scripts/check_words.py
 	@$(PYTEST) -q tests/house/test_layering.py
 
-docs: ## write the pages of rules and scenarios, and build the site in docs/_build/html
+docs: ## write the pages of rules, scenarios and settings, and build the site in docs/_build/html
 	$(SETUP) python
 	@$(BIN)/python scripts/rule_pages.py
 	@$(BIN)/python scripts/scenario_pages.py
+	@$(BIN)/python scripts/configuration_page.py
 	@exec $(BIN)/python -m sphinx -W --keep-going -n -q -b html -d docs/_build/doctrees docs docs/_build/html $(ARGS)
 
 score: ## compare the verdicts with what the engines did, over the cases in tests/cases

@@ -100,7 +100,7 @@ WRONG = [
     ("a = 1\na = 2\n", 2, "cannot overwrite a value"),
     ('a = """\nb\n', 2, "unterminated string"),
     ("\n[kafak]\n", 2, "unknown key 'kafak' in headgate.toml, did you mean 'kafka'?"),
-    ("zzz = 1", 1, "use one of kafka, store, pipeline"),
+    ("zzz = 1", 1, "use one of kafka, pipeline, restore_points"),
     ('[kafka]\nbootstrap-server = "x"', 2, "did you mean 'bootstrap_servers'?"),
     ('[kafka]\nbootstrap_servers = ["x"]', 2, "must be a string, found an array"),
     ('[kafka]\nbootstrap_servers = " "', 2, "is empty"),

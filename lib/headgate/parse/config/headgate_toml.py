@@ -22,6 +22,7 @@ from headgate.model.registered_pipelines import (
     SparkSettings,
 )
 from headgate.model.version import Engine
+from headgate.parse.config.keys import FILE_SYSTEMS, TOP, names
 from headgate.parse.config.pipeline_commands import read_commands
 from headgate.parse.config.restore_points import read_own_schedule, read_schedule
 from headgate.parse.config.toml_lines import TomlLines
@@ -36,15 +37,6 @@ _TOPIC = "kafka:"
 _ADDRESSES = (_TOPIC, "jdbc:")
 _DATABASE = re.compile(r"[\w-]+")
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
-FILE_SYSTEMS = {
-    "s3": (
-        *("endpoint", "region", "access_key", "secret_key", "session_token"),
-        *("anonymous", "timeout"),
-    ),
-    "abfs": ("endpoint", "account_key", "sas_token", "timeout"),
-    "gs": ("endpoint", "anonymous", "timeout"),
-    "hdfs": ("user", "config_dir", "timeout"),
-}
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
 _TOPOLOGY = re.compile(r"[\w.$]+#\w+")
@@ -80,15 +72,11 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 
 
 def _registry(top: Table, path: PurePath) -> Registry:
-    top.allow(
-        *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
-        *("schema_registry", "topics", "runs", "console", "gate", "spark", "jdbc"),
-        "restore_points",
-    )
-    gate = top.table("gate", "[gate]").allow("requirements")
+    top.allow(*TOP)
+    gate = top.table("gate", "[gate]").allow(*names("[gate]"))
     requirements = gate.text("requirements")
-    kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
-    store = top.table("store", "[store]").allow("url")
+    kafka = top.table("kafka", "[kafka]").allow(*names("[kafka]"))
+    store = top.table("store", "[store]").allow(*names("[store]"))
     points = read_schedule(top)
     return Registry(
         path=str(path),
@@ -114,7 +102,7 @@ def _registry(top: Table, path: PurePath) -> Registry:
 
 
 def _spark(top: Table) -> SparkSettings:
-    spark = top.table("spark", "[spark]").allow("master", "config")
+    spark = top.table("spark", "[spark]").allow(*names("[spark]"))
     config = spark.table("config", "[spark.config]").settings()
     if "spark.master" in config:
         spark.table("config", "").fail(
@@ -132,7 +120,7 @@ def _spark(top: Table) -> SparkSettings:
 
 
 def _console(top: Table) -> Table:
-    return top.table("console", "[console]").allow("allowed_hosts", "metrics", "outputs")
+    return top.table("console", "[console]").allow(*names("[console]"))
 
 
 def _console_outputs(console: Table, folder: PurePath) -> tuple[str, ...]:
@@ -148,8 +136,9 @@ def _databases(top: Table) -> dict[str, dict[str, str]]:
     for name in databases.data:
         if not _DATABASE.fullmatch(name):
             databases.fail(name, f"{name!r} isn't a valid name: use letters, digits, '_' and '-'")
-        table = databases.table(name, f"[jdbc.{name}]").allow("url", "user", "password")
-        given = {key: table.text(key, interpolate=True) for key in ("url", "user", "password")}
+        keys = names("[jdbc.NAME]")
+        table = databases.table(name, f"[jdbc.{name}]").allow(*keys)
+        given = {key: table.text(key, interpolate=True) for key in keys}
         kept = {key: value for key, value in given.items() if value is not None}
         if not kept.get("url", "").startswith("jdbc:"):
             how = "a `url` that starts with jdbc:" if "url" in kept else "`url`"
@@ -168,7 +157,7 @@ def _console_hosts(console: Table) -> tuple[str, ...]:
 
 
 def _keep_snapshots(top: Table) -> timedelta:
-    runs = top.table("runs", "[runs]").allow("keep_snapshots")
+    runs = top.table("runs", "[runs]").allow(*names("[runs]"))
     text = runs.text("keep_snapshots")
     if text is None:
         return KEEP_SNAPSHOTS
@@ -179,7 +168,7 @@ def _keep_snapshots(top: Table) -> timedelta:
 
 
 def _schema_registry(top: Table) -> Table:
-    return top.table("schema_registry", "[schema_registry]").allow("url", "config")
+    return top.table("schema_registry", "[schema_registry]").allow(*names("[schema_registry]"))
 
 
 def _schema_settings(table: Table) -> dict[str, str]:
@@ -203,8 +192,7 @@ def _topics(top: Table, folder: PurePath) -> tuple[DeclaredTopic, ...]:
             topics.fail(
                 name, f"{name!r} isn't a valid topic name: use letters, digits, '.', '_' and '-'"
             )
-        table = topics.table(name, f"[topics.{name}]")
-        table.allow("schema", "key_schema", "subject", "key_subject")
+        table = topics.table(name, f"[topics.{name}]").allow(*names("[topics.NAME]"))
         files = [table.text(key) for key in ("schema", "key_schema")]
         found.append(
             DeclaredTopic(
@@ -286,11 +274,7 @@ def _pipelines(top: Table, folder: PurePath, points: PointSchedule) -> tuple[Pip
 
 
 def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline:
-    table.allow(
-        *("name", "engine", "owner", "description", "checkpoint", "group"),
-        *("entry_point", "topics", "evidence", "watch", "query", "commands", "inputs", "jar"),
-        *("properties", "records", "restore_points", "effects"),
-    )
+    table.allow(*names("[[pipeline]]"))
     name = _name(table)
     engine = Engine(table.choice("engine", [e.value for e in Engine]))
     checkpoint, group = table.text("checkpoint"), table.text("group")
@@ -341,7 +325,7 @@ def _effects(table: Table) -> Effects | None:
 
 
 def _rules_url(top: Table) -> str | None:
-    docs = top.table("docs", "[docs]").allow("rules_url")
+    docs = top.table("docs", "[docs]").allow(*names("[docs]"))
     url = docs.text("rules_url")
     if url is not None and not url.startswith(("https://", "http://")):
         docs.fail("rules_url", "`rules_url` must be the URL of the rule pages, such as https://...")
@@ -349,7 +333,7 @@ def _rules_url(top: Table) -> str | None:
 
 
 def _accept(table: Table) -> Accept:
-    table.allow("rule", "pipeline", "where", "reason", "until")
+    table.allow(*names("[[accept]]"))
     rule, reason = table.text("rule"), table.text("reason")
     if rule is None:
         table.fail("rule", "[[accept]] needs `rule`: the code of a rule, such as AGG001")

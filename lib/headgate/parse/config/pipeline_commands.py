@@ -22,17 +22,13 @@ from headgate.model.commands import (
 )
 from headgate.model.registered_pipelines import Commands
 from headgate.parse.config.json_path import json_path
+from headgate.parse.config.keys import names
 from headgate.parse.config.toml_table import Table
 from headgate.text.secrets import is_secret, mask_text
 
-WORDS: Final = (
-    *("stop", "start", "status", "clean", "suspend", "reenable"),
-    *("pause", "resume", "notify", "deploy", "rollback"),
-)
+WORDS: Final = names("[pipeline.commands]")
 MEANINGS: Final = ("runs", "stopped", "paused")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_REQUEST: Final = ("url", "method", "headers", "body", "expect", "ca", "seconds")
-_READING: Final = ("path", *MEANINGS, "absent", "codes")
 _VARIABLE = re.compile(r"\$\{[^}]+\}")
 _BLANK = re.compile(r"\{(found|answer)\}")
 # Headers that only ever carry secrets, whatever their value looks like.
@@ -101,10 +97,10 @@ def _control(table: Table, word: str) -> WatchControl:
 
 def _http(table: Table, word: str, folder: PurePath) -> HttpCall:
     if word == "status":
-        table.allow(*_REQUEST, "find", *_READING)
+        table.allow(*names("[pipeline.commands.status]"))
         reading, usual = _reading(table), "GET"
     else:
-        table.allow(*_REQUEST, "find", "answer", "wait")
+        table.allow(*names("[pipeline.commands.NAME]"))
         reading, usual = None, "POST"
     call = HttpCall(
         request=_request(table, folder, usual),
@@ -241,15 +237,14 @@ def _needed_path(table: Table) -> str:
 def _find(table: Table, folder: PurePath) -> Find | None:
     if "find" not in table.data:
         return None
-    found = table.table("find", "`find`").allow(*_REQUEST, "path")
+    found = table.table("find", "`find`").allow(*names("[pipeline.commands.NAME.find]"))
     return Find(request=_request(found, folder, "GET"), path=_needed_path(found))
 
 
 def _wait(table: Table, folder: PurePath) -> Wait | None:
     if "wait" not in table.data:
         return None
-    found = table.table("wait", "`wait`")
-    found.allow(*_REQUEST, "path", "done", "failed", "every", "within")
+    found = table.table("wait", "`wait`").allow(*names("[pipeline.commands.NAME.wait]"))
     done = found.texts("done")
     if not done:
         found.fail("done", "`wait` needs `done`: the values at `path` that mean success")

@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headgate.model.registered_pipelines import PointSchedule
+from headgate.parse.config.keys import names
 from headgate.parse.config.toml_table import Table
 from headgate.text.numbers import read_size
 from headgate.text.times import read_duration
 
 _KEY = "restore_points"
-_KEYS = ("every", "keep", "max_size")
+_KEYS = names("[restore_points]")
 
 
 def read_schedule(top: Table) -> PointSchedule:
