@@ -3,6 +3,7 @@
 import importlib
 import re
 import shlex
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -303,3 +304,18 @@ def test_how_long_the_console_may_take_is_what_the_page_says():
     page = (DOCS / "operate" / "troubleshooting.md").read_text("utf-8")
     (shown,) = re.findall(r"The console didn't respond within (\d+) s", page)
     assert float(shown) == up._PAGE_LIMIT
+
+
+@pytest.mark.parametrize(("link", "said"), [("b.md#here", ""), ("b.md#gone", "'gone'")])
+def test_ci_reads_the_site_and_fails_on_a_broken_link(tmp_path, link, said):
+    assert "make check-docs" in (ROOT / ".ci" / "run").read_text().splitlines()
+    plain = subprocess.run(["make", "-n", "check-docs"], cwd=ROOT, capture_output=True, text=True)
+    argv = shlex.split(plain.stdout.splitlines()[-1].removeprefix("exec "))
+    sources = tmp_path / "docs"
+    sources.mkdir()
+    (sources / "index.md").write_text(f"# A\n\n[b]({link})\n\n```{{toctree}}\nb\n```\n")
+    (sources / "b.md").write_text("# B\n\n## Here\n")
+    places = {"docs": sources, ".cache/docs": tmp_path / "out", ".cache/doctrees": tmp_path / "d"}
+    argv = [str(places.get(word, word)) for word in argv]
+    done = subprocess.run([*argv, "-c", DOCS], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode != 0, said in done.stderr) == (bool(said), True), done.stderr
