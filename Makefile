@@ -17,6 +17,11 @@ REAL_MODULES = $(shell grep -rlE 'mark\.(kafka|spark|browser|stack|remote)\b' te
 SPREAD = -n $(or $(PROCESSES),3) --dist loadfile --no-loadscope-reorder
 # The tests that failed in either run, one a line (tests/conftest.py).
 FAILED := .cache/failed-tests
+# COVERAGE=1: which share of the lines of lib/ the tests without servers run, as one line at the end.
+# The others mostly run lib/ in other processes. Python before 3.12 has only the slow way to trace.
+COV = $(if $(COVERAGE),--cov --cov-report=)
+SAY_COVERAGE = $(if $(COVERAGE),echo "make test: $$($(BIN)/coverage report --format=total) % of the \
+	lines of lib/ run in the tests without servers" >&2;)
 SLOWEST := --durations=15 --durations-min=1
 # Spark's Java starts with two thirds of the work where its classes lie in an archive; without one
 # it takes longer, and all else is the same.
@@ -31,16 +36,17 @@ run: ## start the console with a broker and demo pipelines; Ctrl-C ends everythi
 	$(SETUP) python jars
 	@exec env HEADGATE_FOLLOW_PARENT=1 $(BIN)/headgate up --demo $(ARGS)
 
-test: ## run the tests: units, real broker, real Spark, real browser
+test: ## run the tests: units, real broker, real Spark, real browser (COVERAGE=1: line coverage)
 	$(SETUP) python jars stores postgres browser
 ifdef ARGS
 	@$(QUICK_JAVA); exec $(PYTEST) $(ARGS)
 else
 	@rm -f $(FAILED); export TEST_FAILURES=$(FAILED); $(QUICK_JAVA); \
-	$(PYTEST) -q -n auto $(SLOWEST) -m "not ($(REAL) or long)"; units=$$?; \
+	$(PYTEST) -q -n auto $(SLOWEST) $(COV) -m "not ($(REAL) or long)"; units=$$?; \
 	$(PYTEST) -q $(SPREAD) $(SLOWEST) -m "($(REAL)) and not long" $(REAL_MODULES); real=$$?; \
 	[ ! -s $(FAILED) ] || { echo "make test: failed are"; cat $(FAILED); } >&2; \
 	echo "make test: exit $$units without servers, exit $$real with them" >&2; \
+	$(SAY_COVERAGE) \
 	[ $$units = 0 ] && [ $$real = 0 ]
 endif
 
@@ -53,7 +59,7 @@ test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
 	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or slow or long)" $(ARGS)
 
-# Tracing adds nearly half to the processor time of tests: `make test` goes without.
+# Tracing makes tests of parsers take three times the processor time: `make test` goes without.
 coverage: ## run the tests without servers, and list the lines that they leave out (ARGS: tests)
 	$(SETUP) python
 	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or long)" --cov --cov-report=term-missing:skip-covered $(ARGS)

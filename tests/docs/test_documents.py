@@ -319,3 +319,15 @@ def test_ci_reads_the_site_and_fails_on_a_broken_link(tmp_path, link, said):
     argv = [str(places.get(word, word)) for word in argv]
     done = subprocess.run([*argv, "-c", DOCS], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode != 0, said in done.stderr) == (bool(said), True), done.stderr
+
+
+def test_ci_reports_the_line_coverage_of_the_tests_without_servers():
+    assert "make test COVERAGE=1" in (ROOT / ".ci" / "run").read_text()
+    plain, covered = (
+        subprocess.run(["make", "-n", "test", *more], cwd=ROOT, capture_output=True, text=True)
+        for more in ([], ["COVERAGE=1"])
+    )
+    assert "--cov" not in plain.stdout and "coverage report" not in plain.stdout
+    units, real = re.findall(r"pytest .*", covered.stdout)
+    assert "--cov" in units and "--cov" not in real
+    assert covered.stdout.count("coverage report --format=total") == 1
