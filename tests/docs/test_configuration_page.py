@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from headgate.errors import RegistryError
 from headgate.parse.config.headgate_toml import parse
@@ -156,6 +157,8 @@ def test_the_example_is_read():
     (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     registry = parse(example, path="/team/headgate.toml", env={"KAFKA_PASSWORD": "x"})
     assert [p.name for p in registry.pipelines] == ["orders-by-city", "billing"]
+    # The client takes the settings, before it connects: SASL needs more than a password.
+    AdminClient({**registry.kafka, "bootstrap.servers": "127.0.0.1:1"})
 
 
 @pytest.mark.parametrize(("heading", "key"), ROWS)
