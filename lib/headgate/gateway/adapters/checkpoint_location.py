@@ -15,13 +15,13 @@ from headgate.reprocess.checkpoint.source_offsets import Beginning
 
 
 class RemoteCheckpointAdapter:
-    """New places beside old ones, and which of them is the pipeline's."""
+    """New checkpoints beside old ones, and which of them is the pipeline's."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
 
     def is_free(self, location: str) -> bool:
-        """Return whether nothing stands at a place of a remote file system."""
+        """Return whether a location of a remote file system is empty."""
         return remote_copy.is_free(location, self._context.registry.file_systems)
 
     def listing_hash(self, location: str) -> str | None:
@@ -37,7 +37,7 @@ class RemoteCheckpointAdapter:
         batch: int | None = None,
         query_id: str | None = None,
     ) -> None:
-        """Copy a checkpoint to another place; see `reprocess.ports.checkpoint_location`."""
+        """Copy a checkpoint to another location; see `reprocess.ports.checkpoint_location`."""
         self._writable(to)
         order = remote_copy.Order(
             source=location,
@@ -67,18 +67,18 @@ class RemoteCheckpointAdapter:
             )
 
     def issue(self, location: str) -> str | None:
-        """Return why a place is not whole and untouched; None: it is."""
+        """Return why a copy is not complete and untouched; None: it is."""
         return remote_copy.copy_issue(location, self._context.registry.file_systems)
 
     def delete(self, location: str, source: str | None) -> str | None:
-        """Remove a place that no query has used; return why it was kept."""
+        """Remove a checkpoint that no query has used; return why it was kept."""
         self._writable(location)
         return remote_copy.delete_remote_checkpoint(
             location, source, self._context.registry.file_systems
         )
 
     def switch(self, pipeline: str, location: str) -> None:
-        """Record that the pipeline's checkpoint is there from now on."""
+        """Record that this location is now the pipeline's checkpoint."""
         found = self._context.registry.pipeline(pipeline)
         declared = (found.declared or found.checkpoint) if found else None
         if declared is None:
@@ -102,9 +102,9 @@ class RemoteCheckpointAdapter:
 
 
 def is_created_location(location: str, registry: Registry) -> bool:
-    """Whether only a run makes such a place: a numbered neighbour of a registered checkpoint.
+    """Whether only a run makes such a location: a numbered neighbour of a registered checkpoint.
 
-    No pipeline's own checkpoint is one, wherever it was led.
+    No pipeline's own checkpoint is one, whatever it was switched to.
     """
     known = {_bare(p.declared or p.checkpoint or "") for p in registry.pipelines}
     base, _, number = _bare(location).rpartition(".")

@@ -74,7 +74,7 @@ class CheckpointAdapter:
             return read_batches(folder)
 
     def rewind(self, location: str, batch: int, point: str | None = None) -> Rewind:
-        """Return what stands against the end of `batch`."""
+        """Return what prevents a rewind to the end of `batch`."""
         settings = self._context.registry.file_systems
         try:
             with seen(location, settings) as live:
@@ -96,7 +96,7 @@ class CheckpointAdapter:
         return damage(point, self._context.registry.file_systems)
 
     def snapshot_size(self, location: str) -> SnapshotSize:
-        """Return how large a snapshot of the checkpoint is, and what of it takes room."""
+        """Return how large a snapshot of the checkpoint is, and how much of it needs disk space."""
         if is_remote(location):
             sizes = sizes_of(location, self._context.registry.file_systems)
             return SnapshotSize(files=len(sizes), bytes=sum(sizes), copied=sum(sizes))
@@ -115,7 +115,7 @@ class CheckpointAdapter:
         checkpoint_repair.make_repaired(Path(path), Path(to), edits)
 
     def edit_copy(self, path: str, copy: str, edits: Iterable[Edit]) -> None:
-        """Make edits in a copy that stands beside the checkpoint."""
+        """Make edits in a copy beside the checkpoint."""
         _check_beside(path, copy, self._context.run)
         changes = tuple(edits)
         checkpoint_repair.edit_files(Path(copy), changes)
@@ -123,7 +123,7 @@ class CheckpointAdapter:
             mark_skip(Path(copy))
 
     def remove_beside(self, path: str, copy: str) -> None:
-        """Remove a copy that stands beside the checkpoint; fine if it is gone."""
+        """Remove a copy beside the checkpoint; fine if it is gone."""
         _check_beside(path, copy, None)
         remove_tree(Path(copy))
 

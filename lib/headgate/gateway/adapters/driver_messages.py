@@ -1,4 +1,4 @@
-"""Ask a watched driver to stop its query, through the folder or the topic that it tells."""
+"""Send a watched driver the request to stop its query, through the folder or topic it reports."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class DriverRequests:
         self._drivers = drivers
 
     def stop(self, pipeline: Pipeline, call: WatchControl) -> None:
-        """Ask the driver to stop the query and wait for its end.
+        """Request the driver to stop the query and wait for its end.
 
-        StepError where no driver hears it, or one refuses. What it says is no proof: that is made
-        afterwards, as for any other command.
+        StepError if no driver hears it, or one refuses. What it says isn't evidence: whether the
+        query stopped is checked afterwards, as for any other command.
         """
         life = self._reported_life(pipeline)
         if life is None or judge_life(life, time.time()).status is Status.STOPPED:

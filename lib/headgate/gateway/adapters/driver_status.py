@@ -1,4 +1,4 @@
-"""What the drivers of Spark queries tell of themselves: by `headgate.watch`, by Spark's UI."""
+"""What the drivers of Spark queries report about themselves: by `headgate.watch`, by Spark's UI."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DriverStatusReader:
         self._context = context
 
     def driver_status(self, pipeline: str) -> DriverStatus:
-        """Return what the driver tells of itself, the watch's word first; it never fails."""
+        """Return what the driver reports, the watch's word first; it never fails."""
         registered = self._context.registry.pipeline(pipeline)
         if registered is None:
             return _UNKNOWN
@@ -63,10 +63,10 @@ class DriverStatusReader:
         return tuple(ReportedRun(x.query_id, x.name, x.told_at) for x in lives)
 
     def life(self, pipeline: Pipeline) -> Life | None:
-        """Return the newest run that the watch tells of, None where it tells of none.
+        """Return the newest run that the watch reports, None if it reports none.
 
         The query is the one of the checkpoint, else the one that the registry names; a watch that
-        tells of others only proves nothing. Raises as reading evidence does.
+        reports only other queries says nothing of this one. Raises as reading evidence does.
         """
         if pipeline.watch is None:
             return None
@@ -77,7 +77,7 @@ class DriverStatusReader:
         return max(mine, key=lambda x: x.started_at or "", default=None)
 
     def watched(self, location: str) -> Watched:
-        """Return what a watch tells of its newest runs."""
+        """Return what a watch reports of its newest runs."""
         if not location.startswith(TOPIC):
             place = find(location, self._context.registry.file_systems)
             if place is None:
@@ -96,7 +96,7 @@ class DriverStatusReader:
         return WatchTopic(topic, servers, self._context.registry.kafka, since_ms=since).read()
 
     def _by_rest(self, pipeline: Pipeline) -> DriverStatus | None:
-        """Return RUNS where a UI shows a batch of it under way; nothing else proves a thing."""
+        """Return RUNS if a UI shows a batch of it under way; nothing else there is evidence."""
         query_id = self._query_id(pipeline)
         if query_id is None:
             return None

@@ -17,7 +17,7 @@ Flaws: TypeAlias = Callable[[str, str], tuple[str, ...] | None]
 
 
 class EvidenceAdapter:
-    """Asks `judge`, `look` and the others, which whoever opens the world brings along."""
+    """Calls `judge`, `look` and the others, which the caller who opens the inspector supplies."""
 
     judge: Judge | None = None
     look: Look | None = None
@@ -48,7 +48,7 @@ class EvidenceAdapter:
         return self.look(pipeline, after, version, trace)
 
     def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:
-        """Return where registered evidence says that the query writes; none if nothing can tell."""
+        """Return where registered evidence says that the query writes; empty if none says it."""
         return self.locate(pipeline, query_id) if self.locate else ()
 
     def schema_flaws(self, topic: str, new: str) -> tuple[str, ...] | None:

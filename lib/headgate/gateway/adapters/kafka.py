@@ -136,7 +136,7 @@ class KafkaAdapter:
         return topic_changes.uncreatable(self.cluster, shapes)
 
     def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
-        """Return each topic's size on disk (one replica), None where that can't be told."""
+        """Return each topic's size on disk (one replica), None if it is unknown."""
         wanted = list(names)
         if not wanted:
             return {}

@@ -67,11 +67,11 @@ class LiveApplier(LiveInspector):
         return self.context.run
 
     def note(self, message: str) -> None:
-        """Tell people how the step gets on."""
+        """Report the progress of the step in words."""
         self.context.note(message)
 
     def progress(self, done: int, total: int | None, unit: str) -> None:
-        """Tell how far the step is; see `reprocess.ports.inspector.Applier`."""
+        """Report how far the step is; see `reprocess.ports.inspector.Applier`."""
         self.context.progress(done, total, unit)
 
     def pause(self, seconds: float) -> None:

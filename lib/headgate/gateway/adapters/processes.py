@@ -58,7 +58,7 @@ class ProcessAdapter:
         return _CODES.get(-1 if ended.code is None else ended.code, Status.UNKNOWN)
 
     def driver_status(self, pipeline: str) -> DriverStatus:
-        """Return what the driver tells of itself, the watch's word first; it never fails."""
+        """Return what the driver reports, the watch's word first; it never fails."""
         return self.drivers.driver_status(pipeline)
 
     def reported_runs(self, pipeline: str) -> tuple[ReportedRun, ...]:

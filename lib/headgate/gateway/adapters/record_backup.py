@@ -26,7 +26,7 @@ class RecordBackupAdapter:
         copy_records.back_up_records(self._kafka.cluster, wanted, to, self._watch(count))
 
     def missing(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
-        """Return the partitions that hold records behind the last one that was backed up."""
+        """Return the partitions that hold records after the last one that was backed up."""
         return copy_records.missing(self._kafka.cluster, spans, to)
 
     def verify_backup(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
@@ -58,7 +58,7 @@ class RecordBackupAdapter:
         )
 
     def _watch(self, total: int | None) -> Callable[[int], None]:
-        """Count records; now and then tell how many, and let a cancelled run stop."""
+        """Count records; now and then report how many, and let a cancelled run stop."""
         done = 0
 
         def watch(more: int) -> None:

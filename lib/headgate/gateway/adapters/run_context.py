@@ -40,9 +40,9 @@ class NoSchedules:
 
 @dataclass(slots=True, kw_only=True)
 class RunContext:
-    """The registry as it is now, Headgate's home, and what whoever executes a run brings along.
+    """The registry as it is now, Headgate's home, and what the executor of a run supplies.
 
-    A plan has no `run`; what it asks neither waits nor tells. `registry` changes when the run
+    A plan has no `run`; its calls neither wait nor report. `registry` changes when the run
     switches a pipeline to another checkpoint. `switch_checkpoint` records that: pipeline, the
     declared location, the new one. `keep` stores what a step's program reports, by a name.
     """

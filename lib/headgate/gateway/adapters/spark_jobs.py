@@ -196,7 +196,7 @@ class SparkJobAdapter:
         return found
 
     def _pause(self, ask_to_stop: Callable[[], None], child: Any, job: SparkJob) -> None:
-        """Wait a little; a cancelled run first lets the program come to a safe place."""
+        """Wait a little; a cancelled run first lets the program finish its current unit safely."""
         try:
             self._context.pause(_POLL_SECONDS)
         except RunCancelledError:

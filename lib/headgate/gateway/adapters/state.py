@@ -1,4 +1,4 @@
-"""What plans ask of the state in checkpoints, and how runs rebuild it: by Spark's own reader."""
+"""What plans ask of the state in checkpoints, and how runs rebuild it: by Spark's state reader."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class StateAdapter:
         return OpenState(batch=batch, stores=found)
 
     def repartition(self, checkpoint: str, draft: str, partitions: int) -> tuple[StoreRows, ...]:
-        """Make a copy whose state lies in so many partitions; see the port."""
+        """Make a copy whose state has so many partitions; see the port."""
         # What starts processes is imported only where one is started.
         from headgate.gateway.spark import change_state
 

@@ -1,4 +1,4 @@
-"""What runs have put aside on local file systems: how large it is, and its removal."""
+"""What runs have backed up on local file systems: its size, and its removal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """Objects at a place: `written` is the newest one's time (ms since 1970), None if not told."""
+    """Objects at a location: `written` is the newest time (ms since 1970), None if unknown."""
 
     files: int
     bytes: int
@@ -75,9 +75,9 @@ def left_at(place: str, settings: Settings) -> Left | None:
 
 
 def remove_place(place: str, settings: Settings) -> None:
-    """Remove every object there, then the manifest; doing it again goes on.
+    """Remove every object there, then the manifest; a second call continues a failed one.
 
-    RefusedError where that is not allowed, UnreachableError where nobody answers.
+    RefusedError if that is not allowed, UnreachableError if nothing answers.
     """
     changes, path = open_changes(place, settings)
     with changing(place):

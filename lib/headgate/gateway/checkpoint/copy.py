@@ -1,7 +1,7 @@
-"""Copy a checkpoint, local or remote, and tell by a hash whether the original has changed since.
+"""Copy a checkpoint, local or remote, and detect by a hash whether the original has changed since.
 
-The order of copying is that of a query's writing, turned round: a commit that is in the copy has
-its offsets and its state there, even where the query runs on meanwhile.
+Files are copied in the reverse order of a query's writing. So a commit that is in the copy has
+its offsets and its state there, even if the query keeps running meanwhile.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def compare_with_prints(checkpoint: FileLocation, before: Prints) -> Untouched:
 def copy_checkpoint(checkpoint: FileLocation, target: Path, each: Each = lambda *_: None) -> Prints:
     """Copy every file and return the hashes of what was read; times and rights are not kept.
 
-    `each` is told after every file how many there are by now, and their bytes; it may raise.
-    A file that is gone before it is read is left out, as it is where a running query cleans up.
-    RefusedError where the disk has not enough room, StepError where writing the copy fails.
+    `each` is called after every file with the number of files so far and their bytes; it may raise.
+    A file that is gone before it is read is left out, as if a running query had cleaned it up.
+    RefusedError if the disk space is too small, StepError if writing the copy fails.
     """
     target.mkdir(parents=True)
     found: dict[str, tuple[str, int]] = {}
@@ -100,10 +100,10 @@ def point_to_itself(copy: Path) -> None:
 
 
 def point_to(copy: Path, place: str) -> None:
-    """Let the state's metadata in a copy name schema files below `place`, where it will stand.
+    """Let the state's metadata in a copy name schema files below `place`, its final location.
 
-    `place` is a folder of this machine or the address of a remote one. A file that names them there
-    already stays as it is, byte for byte.
+    `place` is a folder of this machine or the address of a remote one. A file that already names
+    that location stays as it is, byte for byte.
     """
     address = place if is_uri(place) else f"file:{place}"
     for file in copy.glob("state/*/_metadata/**/*"):
@@ -118,7 +118,7 @@ def point_to(copy: Path, place: str) -> None:
 
 
 def size_of(checkpoint: FileLocation) -> int | None:
-    """Return how many bytes all files have; None on a remote system, which is not asked for it."""
+    """Return the bytes of all files; None on a remote system, which is not queried for them."""
     if not isinstance(checkpoint.files, LocalFiles):
         return None
     files = (f for f in Path(checkpoint.path).rglob("*") if f.is_file())
@@ -126,7 +126,7 @@ def size_of(checkpoint: FileLocation) -> int | None:
 
 
 def check_room(needed: int, folder: Path) -> None:
-    """Raise RefusedError where the folder's disk has not room for so many bytes and a batch."""
+    """Raise RefusedError if the folder's disk has no space for `needed` bytes and one batch."""
     free = shutil.disk_usage(folder).free
     if needed + _SPARE > free:
         raise RefusedError(

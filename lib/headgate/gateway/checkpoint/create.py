@@ -1,9 +1,10 @@
-"""Make a checkpoint that holds nothing but where its sources begin.
+"""Make a checkpoint that holds nothing but the starting offsets of its sources.
 
 Spark 4.2 starts such a query at batch 0, with its own settings and empty state: a Kafka source
 takes its first offsets from `sources/N/0` if that is there, whatever `startingOffsets` says, and a
-file source reads no file that its own log names. A checkpoint with a batch in its logs but without
-state is refused (STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY), so there is none.
+file source reads no file that its own log names. Spark fails with
+STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY if the logs have a batch and the state is
+missing, so the logs have none.
 """
 
 from __future__ import annotations

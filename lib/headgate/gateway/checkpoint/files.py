@@ -1,4 +1,4 @@
-"""Read the files of a checkpoint that say something, and leave the state data alone."""
+"""Read the files of a checkpoint that describe the query, and leave out the state data."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class _Listing:
         return [path for each in paths for path in each]
 
     def _operator(self, base: str) -> list[str]:
-        """Return an operator's files; each of its partitions stands as a name with a slash."""
+        """Return an operator's files; each of its partitions is a name that ends with a slash."""
         found = self._entries(base)
         kinds = {e.name for e in found if e.is_folder}
         partitions = sorted((k for k in kinds if k.isdecimal()), key=int)

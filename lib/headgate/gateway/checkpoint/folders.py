@@ -39,9 +39,9 @@ def local_path(location: str) -> Path:
 
 
 def read_checkpoint(location: str) -> Checkpoint | None:
-    """Return the checkpoint there, None where there is none (no folder, or nothing of a query).
+    """Return the checkpoint there, None if there is none (no folder, or nothing of a query).
 
-    EvidenceError where a `metadata` is no query's (`{"id": "<uuid>"}` is what Spark writes), or is
+    EvidenceError if `metadata` isn't what Spark writes for a query (`{"id": "<uuid>"}`), or is
     missing beside a log of batches.
     """
     folder = local_path(location)
@@ -159,8 +159,8 @@ def tree_hash(path: Path, *, whole: bool = True) -> str | None:
     """Return SHA-256 over the names, kinds and bytes of all below `path`, None without a folder.
 
     Rights and times are not in it. Without `whole` a file of a store's data (`is_state_data`) above
-    64 KiB is told by its size and its time of writing, to the millisecond: nothing writes into it
-    again, and a snapshot has the same one by a link. RefusedError where something can't be read.
+    64 KiB counts by its size and its time of writing, to the millisecond: nothing writes into it
+    again, and a snapshot has the same one by a link. RefusedError if something can't be read.
     """
     try:
         return _tree_hash(path, whole) if path.is_dir() else None
@@ -202,11 +202,11 @@ def _content(entry: Path, most: float) -> bytes:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copy a folder and force it to disk; what an earlier try left at `target` goes first.
+    """Copy a folder and force it to disk; what an earlier try left at `target` is removed first.
 
     On the same file system the state's data are linked, not copied: Spark 4.2 never writes into
     such a file again once it is named. Logs and metadata are copied, as somebody may edit them by
-    hand. StepError where the disk has not enough room or the copy fails.
+    hand. StepError if the disk space is too small or the copy fails.
     """
     remove_tree(target)
     try:
@@ -273,7 +273,7 @@ def _linker(source: Path) -> Callable[[str, str], object]:
 
 
 def check_room(source: Path, folder: Path) -> None:
-    """Raise StepError where the folder's disk has no room for a copy of `source`."""
+    """Raise StepError if the folder's disk has no space for a copy of `source`."""
     needed = sum(p.stat().st_size for p in source.rglob("*") if p.is_file())
     free = shutil.disk_usage(folder).free
     if needed > free:

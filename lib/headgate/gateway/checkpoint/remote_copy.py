@@ -1,7 +1,8 @@
-"""Make a checkpoint at a new place of a remote file system: copied, cut, or new; read back after.
+"""Make a checkpoint at a new location of a remote file system: copied, cut, or new; then verify it.
 
-The old place is only read. Beside the new one stands a manifest, `PLACE.manifest.json`, with every
-file's size, and the hash of the small ones; it is written last: what has none is not whole.
+The old location is only read. Beside the new one is a manifest, `LOCATION.manifest.json`, with
+every file's size, and the hash of the small ones. It is written last: a copy without a manifest is
+incomplete.
 """
 
 from __future__ import annotations
@@ -90,9 +91,9 @@ def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
 def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda *_: None) -> None:
     """Copy a checkpoint within its file system; what an earlier try has copied stays.
 
-    `tell` hears of bytes done and of all, and may raise. RefusedError where the source is not what
-    was expected, before or after, or may not be read or written; UnreachableError where the file
-    system gives up half-way: doing it again goes on.
+    `tell` is called with the bytes done and the total, and may raise. RefusedError if the source is
+    not what was expected, before or after, or may not be read or written. UnreachableError if the
+    file system stops answering: a second call continues.
     """
     changes, target = open_changes(order.target, settings)
     with changing(order.target):
@@ -132,7 +133,7 @@ def write_place(
 
 
 def copy_issue(target: str, settings: Settings) -> str | None:
-    """Return why a place is not whole and untouched as its manifest says; None: it is."""
+    """Return why a copy is not complete and untouched as its manifest says; None: it is."""
     changes, path = open_changes(target, settings)
     with changing(target, reads=True):
         listed = _manifest(changes, path)
@@ -169,7 +170,7 @@ def delete_remote_checkpoint(target: str, source: str | None, settings: Settings
 
 
 def is_free(target: str, settings: Settings) -> bool:
-    """Return whether nothing stands at a place, and no manifest of one beside it."""
+    """Return whether a location has no files, and no manifest beside it."""
     changes, path = open_changes(target, settings)
     with changing(target, reads=True):
         return not changes.stored(path) and _manifest(changes, path) is None
@@ -233,7 +234,7 @@ def copy_files(
     own: Mapping[str, bytes],
     tell: Tell,
 ) -> None:
-    """Copy the files of `kept` that are not `own` and not there yet, from one place to another."""
+    """Copy the files of `kept` that are neither `own` nor there yet; `places` is from and to."""
     source, target = places
     there = changes.stored(target)
     whole = sum(one.size for one in kept.values())

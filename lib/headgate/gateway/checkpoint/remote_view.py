@@ -1,8 +1,8 @@
-"""Look at a checkpoint, wherever it is, as if it were a folder of this machine.
+"""Read a checkpoint, wherever it is, as if it were a folder of this machine.
 
-Of a remote one a shadow is made: a scratch folder with its small files, under their names and with
-their times of writing. The data of stores are there by name and size alone, as files that are all
-hole: whoever only asks what there is reads none of them.
+A remote one gets a shadow: a scratch folder with its small files, under their names and with
+their times of writing. The data of stores are there only by name and size, as sparse files
+without content: code that only lists the files reads none of them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def seen(location: str, settings: Settings) -> AbstractContextManager[Path]:
 
 
 def logs_seen(location: str, settings: Settings) -> AbstractContextManager[Path]:
-    """Yield the same with the two logs and the metadata alone, of which the newest are whole."""
+    """Yield the same with only the metadata and the two logs, whose newest files are whole."""
     return _shadow(location, settings, None)
 
 
@@ -70,9 +70,9 @@ def _shadow(location: str, settings: Settings, wanted: Wanted | None) -> Iterato
 
 @contextmanager
 def brought(location: str, below: Path, settings: Settings) -> Iterator[Path]:
-    """Yield a whole copy of a remote checkpoint that names its own schema files; it goes after.
+    """Yield a whole copy of a remote checkpoint that names its own schema files, then remove it.
 
-    RefusedError where the disk has not room for it.
+    RefusedError if the disk space is too small for it.
     """
     from headgate.gateway.checkpoint.copy import copy_checkpoint, point_to_itself
 
@@ -116,7 +116,7 @@ def _logs(place: FileLocation) -> dict[str, Stored]:
 
 
 def _newest(names: Mapping[str, Stored]) -> Iterator[str]:
-    """Yield the metadata and the newest offsets: of commits their names and times tell enough."""
+    """Yield the metadata and the newest offsets: for commits, names and times are enough."""
     yield from (n for n in names if n == "metadata")
     offsets = [n for n in names if n.startswith("offsets/") and n[8:].isdecimal()]
     yield from sorted(offsets, key=lambda n: int(n[8:]))[-_NEWEST:]

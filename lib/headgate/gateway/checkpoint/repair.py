@@ -69,7 +69,7 @@ def _wanted(names: frozenset[str]) -> set[str]:
 
 
 def _content(file: Path) -> bytes | None:
-    """Return a small file; a large one is the log of a file source, of which its name tells."""
+    """Return a small file; a large one is the log of a file source, whose name is enough."""
     return file.read_bytes() if file.stat().st_size <= _LARGEST else None
 
 

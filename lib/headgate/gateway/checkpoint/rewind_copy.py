@@ -1,7 +1,7 @@
 """Make a copy of a checkpoint that ends at one of its batches; the original is only read.
 
-State data are linked where the file system allows it. What is small and could be edited by hand is
-copied: logs and metadata. State of later batches stays behind: where the query does them anew on
+State data are linked if the file system allows it. What is small and could be edited by hand is
+copied: logs and metadata. State of later batches is left out: if the query reprocesses them with
 other input, Spark would load a later snapshot of the old run in place of what it has just written.
 """
 
@@ -60,9 +60,8 @@ def copy_to_batch(
     """Make `target` the checkpoint as it was at the end of `batch`, forced to disk.
 
     `stands_at` is where the copy is moved to if `source` is a restore point and not the checkpoint.
-
-    What an earlier try left there goes first. `query_id` is written in place of the query's own.
-    `tell` hears after every thousandth file how many there are, and may raise. StepError where the
+    What an earlier try left at `target` is removed first. `query_id` replaces the query's own id.
+    `tell` is called after every thousandth file with their number, and may raise. StepError if the
     disk is full or a file can't be read.
     """
     remove_tree(target)

@@ -1,4 +1,4 @@
-"""Tell whether a checkpoint can be gone back to the end of a batch: state, logs, input files."""
+"""Find out whether a checkpoint can be rewound to the end of a batch: state, logs, input files."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class _Store:
 
 
 def read_rewind(folder: Path, batch: int, live: Path | None = None) -> Rewind:
-    """Return what stands against the end of `batch`; every file that is needed is looked for.
+    """Return what prevents a rewind to the end of `batch`; every needed file is looked for.
 
-    `live` is the query's own checkpoint where `folder` is a restore point of it: what later batches
+    `live` is the query's own checkpoint if `folder` is a restore point of it: what later batches
     have read is in its logs.
     """
     stores = list(_stores(folder))

@@ -18,10 +18,10 @@ _COMPACT = ".compact"
 
 
 def read_sink_log(target: Path, batch: int, kept: Path | None = None) -> SinkLog | None:
-    """Return the log seen from the end of `batch`, None where the folder has none.
+    """Return the log seen from the end of `batch`, None if the folder has none.
 
-    `kept` is the log as a restore point kept it at that batch: where Spark has compacted the
-    entries since, only that tells which files are of earlier batches.
+    `kept` is the log as a restore point kept it at that batch: if Spark has compacted the
+    entries since, only `kept` shows which files are of earlier batches.
     """
     log = target / FOLDER
     if not log.is_dir():

@@ -25,5 +25,5 @@ def is_web(location: str) -> bool:
 
 
 def without_secret(location: str) -> str:
-    """Return the address without the user and password, or keys, that may stand in it."""
+    """Return the address without the user and password, or keys, that it may contain."""
     return _SECRET.sub(r"\g<scheme>", location)

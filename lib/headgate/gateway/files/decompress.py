@@ -1,4 +1,4 @@
-"""Unpack what Spark's codecs write, as a stream; how a stream is packed, its first bytes tell.
+"""Unpack what Spark's codecs write, as a stream; its first bytes name the codec.
 
 Frames of zstd and gzip and LZ4's own frames are read by Arrow. Spark's lz4 is the block stream of
 lz4-java (`LZ4BlockOutputStream`), its snappy that of snappy-java (`SnappyOutputStream`): their
@@ -119,7 +119,7 @@ def unpacked(
 ) -> Iterator[bytes]:
     """Yield what can be unpacked within the limits, in chunks; DamagedError if that was not all.
 
-    `opener` opens the stream at its beginning, buffered: a read gives what was asked for, less
+    `opener` opens the stream at its beginning, buffered: a read gives the requested bytes, less
     only at the end. `head` are its first bytes. What reading the stream raises is raised. `packed`
     is the stream's size if something around it, such as an archive, packs it, too; a stream that
     nothing packs has no limits.
@@ -175,7 +175,7 @@ class _Source:
 
 
 def _frames(opener: Opener, codec: str) -> Iterator[bytes]:
-    """Yield what Arrow unpacks; where it fails, what it held back is read again in small steps."""
+    """Yield what Arrow unpacks; if it fails, what it held back is unpacked in small steps."""
     done = 0
     for size in (_STEP, 1):
         try:

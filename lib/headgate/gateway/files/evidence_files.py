@@ -34,7 +34,7 @@ class Files(Protocol):
         """Open a file for reading."""
 
     def modified(self, path: str) -> int | None:
-        """Return when a file was written last, in milliseconds since 1970; None if not told."""
+        """Return when a file was written last, in milliseconds since 1970; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class FileLocation:
     is_folder: bool
 
     def below(self, relative: str) -> FileLocation:
-        """Return the place of a file below this folder; whether it exists is not asked."""
+        """Return the location of a file below this folder; whether it exists is not checked."""
         path, name = (f"{p.rstrip('/')}/{relative}" for p in (self.path, self.name))
         return FileLocation(self.files, path, _shown(name), False)
 
@@ -66,10 +66,10 @@ def _shown(name: str) -> str:
 
 
 def find(location: str, settings: Settings | None = None) -> FileLocation | None:
-    """Return the place, None where nothing is there.
+    """Return the location, None if nothing is there.
 
-    `settings` are those of `[file_systems]` by scheme. Raises UnreachableError where a remote file
-    system does not answer, EvidenceError where the address itself is wrong or may not be read.
+    `settings` are those of `[file_systems]` by scheme. Raises UnreachableError if a remote file
+    system does not answer, EvidenceError if the address itself is wrong or may not be read.
     """
     if not is_uri(location) and ("\0" in location or not location):
         return None
@@ -144,7 +144,7 @@ def read(place: FileLocation, most: int = LARGEST) -> bytes:
 
 
 def modified(folder: FileLocation, relative: str) -> int | None:
-    """Return when a file below a folder was written last (ms since 1970), None if not told."""
+    """Return when a file below a folder was written last (ms since 1970), None if unknown."""
     place = folder.below(relative)
     try:
         with explained_errors(place.name):
@@ -199,7 +199,7 @@ def together(folder: FileLocation, work: Callable[[str], T], items: list[str]) -
 def read_heads(
     folder: FileLocation, relatives: Iterable[str], most: int
 ) -> tuple[dict[str, bytes], frozenset[str], list[str]]:
-    """Return how files begin, which of them go on, and a sentence for each failure."""
+    """Return the first bytes of files, which files are longer, and a sentence for each failure."""
     wanted = list(relatives)
 
     def one(relative: str) -> bytes | str:

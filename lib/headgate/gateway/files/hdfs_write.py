@@ -11,7 +11,7 @@ class HdfsChanges(HdfsFiles):
     """A copy goes through the client: HDFS itself copies nothing."""
 
     def copy(self, source: str, target: str, size: int) -> None:
-        """Copy a file; its bytes come here and go back."""
+        """Copy a file; its bytes are downloaded here and uploaded."""
         hadoop = self._gateway.jvm.org.apache.hadoop
         system = self._system
         one, other = self._path(source), self._path(target)
@@ -26,7 +26,7 @@ class HdfsChanges(HdfsFiles):
             raise FileNotFoundError(2, "No such file or directory", source)
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file; one that was begun and not ended is shorter, and is written anew."""
+        """Write a file; one that an earlier try left incomplete is shorter, and is overwritten."""
 
         def put() -> bool:
             out = self._system.create(self._path(path), True)

@@ -15,10 +15,10 @@ PATIENCE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """Folders are listed without a look at their files: a log has thousands of them.
+    """Folders are listed without opening their files: a log has thousands of them.
 
-    What is no file is read only where it was named itself, and `patience_s` is not None: a shell's
-    pipe. In a folder nobody meant it, and reading might never end.
+    Anything but a regular file, such as a shell's pipe, is read only if it was named itself and
+    `patience_s` is not None. In a folder nobody meant it, and reading might never end.
     """
 
     patience_s: float | None = None

@@ -32,10 +32,10 @@ class RemoteFiles:
         self._system, self._family, self._seconds = system, family, seconds
 
     def is_folder(self, path: str) -> bool | None:
-        """Return whether the path is a folder, None where nothing is there.
+        """Return whether the path is a folder, None if nothing is there.
 
-        Of Azure pyarrow 26 says that `ck` is not there where `ck.2` is, whose name comes first in
-        the listing that it looks into: there what lies below tells.
+        For Azure, pyarrow 26 says that `ck` is not there if `ck.2` is, whose name comes first in
+        the listing that it reads: there, a folder is what has something below it.
         """
         found = self._asked(lambda: self._system.get_file_info(path))
         if found.type == fs.FileType.NotFound:
@@ -43,10 +43,11 @@ class RemoteFiles:
         return bool(found.type == fs.FileType.Directory)
 
     def listed(self, path: str) -> list[tuple[str, bool]]:
-        """Return names and whether they are folders; none where the folder does not exist.
+        """Return names and whether they are folders; none if the folder does not exist.
 
-        In Google's store pyarrow lists only those folders that an object of their own stands for,
-        as Hadoop's connector makes it. Where there is none, what lies below tells the folders.
+        In Google's store pyarrow lists only those folders that have an object of their own, as
+        Hadoop's connector makes it. Without such objects, the folders are derived from the paths
+        below.
         """
         selector = fs.FileSelector(path, allow_not_found=True)
         found = self._asked(lambda: self._system.get_file_info(selector))
@@ -84,7 +85,7 @@ class RemoteFiles:
         return cast(BinaryIO, RemoteStream(read, opened.close))
 
     def modified(self, path: str) -> int | None:
-        """Return when a file was written last, in milliseconds since 1970; None if not told."""
+        """Return when a file was written last, in milliseconds since 1970; None if unknown."""
         found = self._asked(lambda: self._system.get_file_info(path))
         return _milliseconds(found.mtime_ns)
 

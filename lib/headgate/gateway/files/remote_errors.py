@@ -43,7 +43,7 @@ def explained(error: Exception, family: str) -> Exception:
 
 
 def _short(said: str) -> str:
-    """Return the part that tells: what comes last in pyarrow's chain of reasons."""
+    """Return the informative part: what comes last in pyarrow's chain of reasons."""
     for mark in ("curlCode: ", "AWS Error ", "Detail: "):
         if mark in said:
             said = said[said.index(mark) :]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class RemoteStream:
-    """What a reader of evidence calls; `io.BufferedReader` takes it, too.
+    """What the parsers of evidence call; `io.BufferedReader` takes it, too.
 
     `read` answers with the next bytes, all that are left for a negative size.
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file or an object: its size in bytes, when it was written (ms since 1970), if told."""
+    """A file or an object: size in bytes, when it was written (ms since 1970), None if unknown."""
 
     size: int
     written: int | None
@@ -18,7 +18,7 @@ class Stored:
 def stored_hash(files: Mapping[str, Stored]) -> str:
     """Return SHA-256 over names, sizes and times of writing.
 
-    An object is never edited, only written anew, with another time: the same hash means the same
+    An object is never edited, only overwritten, with another time: the same hash means the same
     objects. It says nothing of a copy, whose times are its own.
     """
     whole = hashlib.sha256()

@@ -30,10 +30,10 @@ class Changes(Protocol):
         """Open a file for reading."""
 
     def copy(self, source: str, target: str, size: int) -> None:
-        """Copy a file of so many bytes; what stands at the target is replaced."""
+        """Copy a file of so many bytes; an existing target is replaced."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file; what stands there is replaced."""
+        """Write a file; an existing one is replaced."""
 
     def remove(self, path: str) -> None:
         """Remove a file; fine if it is gone."""

@@ -18,11 +18,11 @@ _LOCK = ".lock"
 
 @contextmanager
 def scratch_folder(prefix: str, root: Path | None = None) -> Iterator[Path]:
-    """Make a folder below `root` (the system's place for temporary files); it goes at the end.
+    """Make a folder below `root` (the system's temporary folder); it is removed at the end.
 
-    Folders of that prefix whose maker is gone without having removed them are removed first: a
-    lock, which the system gives up with its process, tells them from those in use. SetupError
-    where none can be made.
+    Folders of that prefix whose maker is gone without having removed them are removed first. A
+    folder in use is recognized by its lock, which the system releases with its process. SetupError
+    if none can be made.
     """
     root = root or Path(tempfile.gettempdir())
     _sweep(root, prefix)
@@ -41,7 +41,7 @@ def scratch_folder(prefix: str, root: Path | None = None) -> Iterator[Path]:
 
 
 def _made(root: Path, prefix: str) -> tuple[Path, TextIO]:
-    """Return a new folder with its lock; one that was swept before it was locked is made anew."""
+    """Return a new folder with its lock; one that was swept before it was locked is recreated."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
         lock = (folder / _LOCK).open("w")

@@ -49,8 +49,8 @@ class Web:
     def json(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON at a path below the base.
 
-        Raises NotFoundError where there is nothing, EvidenceError where it is no JSON, or asks for
-        a log-in, UnreachableError where nothing answers in time.
+        Raises NotFoundError if there is nothing, EvidenceError if the answer isn't JSON or is a
+        login page, UnreachableError if nothing answers in time.
         """
         with self._answer(path, params) as answer:
             data = bytearray()
@@ -100,7 +100,7 @@ class Web:
             raise UnreachableError(f"{self.base} stopped responding: {_line(error)}") from error
 
     def _followed(self, url: str, params: Mapping[str, Any] | None) -> requests.Response:
-        """Follow redirects within the host; one that leads elsewhere leads to a log-in."""
+        """Follow redirects within the host; one to another host is a login."""
         for _ in range(_REDIRECTS + 1):
             answer = self._session.get(
                 url, params=params, timeout=(CONNECT, ANSWER), stream=True, allow_redirects=False
@@ -148,9 +148,9 @@ class Web:
 
 
 def is_internal(host: str) -> bool:
-    """Whether a name leads to this machine or to its link, where clouds keep credentials.
+    """Whether a name resolves to this machine or its link, where clouds keep credentials.
 
-    An address or `localhost` says by itself where it leads, so it isn't one.
+    False for an address or `localhost`: these say by themselves what they are.
     """
     with suppress(ValueError):
         ipaddress.ip_address(host)
@@ -225,7 +225,7 @@ def why(error: RequestException) -> str:
 
 
 def _instead(kind: str) -> str:
-    """Return what an answer of this content type is, if it is no JSON."""
+    """Return in words what an answer of this content type is, if it isn't JSON."""
     if "html" in kind:
         return "a web page, such as a login page"
     return f"{kind} instead of JSON" if kind and "json" not in kind else "invalid JSON"

@@ -111,7 +111,7 @@ class HttpCalls:
         blanks: Mapping[str, str],
         also: frozenset[int] = frozenset(),
     ) -> tuple[int, Any]:
-        """Return the status code and the JSON that was answered; None for what is no JSON."""
+        """Return the status code and the JSON of the answer; None if it isn't JSON."""
         body = self._filled(request.body, blanks, request.is_json) if request.body else None
         headers = {name: self._filled(value, {}).strip() for name, value in request.headers}
         if request.is_json and not any(name.lower() == "content-type" for name in headers):

@@ -11,7 +11,7 @@ _FILE = "file:"
 
 
 def named_value(name: str, folder: Path) -> str:
-    """Return the environment's value, or for `file:PATH` what stands there; StepError else."""
+    """Return the environment's value, or for `file:PATH` the file's content; StepError else."""
     if not name.startswith(_FILE):
         if name not in os.environ:
             raise StepError(

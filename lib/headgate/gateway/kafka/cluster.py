@@ -43,8 +43,8 @@ FIRST_ANSWERS = (2.0, 4.0)
 class Kafka:
     """One cluster at `bootstrap`; `config` are librdkafka's settings.
 
-    `java` completes groups that librdkafka can't tell, and is not closed with this object.
-    `timeout` limits one call, in seconds. Raises UnreachableError where nothing answers,
+    `java` completes groups whose type librdkafka doesn't know, and is not closed with this object.
+    `timeout` limits one call, in seconds. Raises UnreachableError if nothing answers,
     ConfigError for settings that the client does not take.
     """
 
@@ -89,9 +89,10 @@ class Kafka:
         return str(done["cluster"].cluster_id)
 
     def snapshot(self) -> Cluster:
-        """Read topics, groups and offsets; what could not be read stands in `warnings`.
+        """Read topics, groups and offsets; what could not be read is in `warnings`.
 
-        A group's offsets are read after begin and end: what is purged behind a commit was read.
+        A group's offsets are read after the topics' earliest and latest ones, so that a purge that
+        follows a commit never looks like lost records.
         """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         deadline, warnings = self.deadline(), Warnings()
@@ -115,7 +116,7 @@ class Kafka:
         )
 
     def partitions(self) -> dict[str, frozenset[int]]:
-        """Return the partitions' numbers of every topic, from the metadata alone."""
+        """Return the partitions' numbers of every topic, only from the metadata."""
         topics = self._metadata(self.deadline()).topics
         return {name: frozenset(t.partitions) for name, t in topics.items() if t.error is None}
 
@@ -163,12 +164,12 @@ class Kafka:
         return self._completed(groups, Warnings())[group_id]
 
     def group_type(self, group_id: str) -> GroupType:
-        """Return the group's type; of classic and consumer groups without asking for more."""
+        """Return the group's type; classic and consumer groups need no further request."""
         listed = self._listing(self.deadline()).type_of(group_id)
         return self.describe_group(group_id).type if listed is GroupType.UNKNOWN else listed
 
     def groups(self) -> tuple[Group, ...]:
-        """Return every group with members and offsets; UnreachableError where one is not told."""
+        """Return every group with members and offsets; UnreachableError if one is unknown."""
         deadline, warnings = self.deadline(), Warnings()
         groups = self._groups(deadline, warnings)
         for failure in warnings.errors:
@@ -215,7 +216,7 @@ class Kafka:
     def _heard(
         self, asked: Mapping[str, Future[Any]], deadline: Deadline
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return results and errors; a refused connection is told soon."""
+        """Return results and errors; a refused connection is reported early."""
         _, silent = wait(asked.values(), timeout=min(deadline.left, FIRST_ANSWERS[0]))
         self.admin.poll(0)
         if silent and is_final(self._hint):
@@ -238,7 +239,7 @@ class Kafka:
         return self._completed(groups, warnings)
 
     def _completed(self, groups: dict[str, Group], warnings: Warnings) -> dict[str, Group]:
-        """Fill in the groups whose type librdkafka can't tell, where the Java client is there."""
+        """Fill in the groups whose type librdkafka doesn't know, if the Java client is there."""
         unknown = consumer_groups.unknown_types(groups)
         if not unknown:
             return groups
@@ -287,7 +288,7 @@ class Kafka:
 
 
 def _as_told(group: Group, told: Group) -> Group:
-    """Return what the Java client told, with the transactions that only librdkafka tells."""
+    """Return the Java client's group, with the transactions that only librdkafka reports."""
     waiting = {(o.topic, o.partition): o for o in group.offsets if o.pending}
     known = {(o.topic, o.partition): o for o in told.offsets}
     pending = {part: replace(known.get(part, o), pending=True) for part, o in waiting.items()}

@@ -2,7 +2,7 @@
 
 Setting the offsets of a group with members succeeds as a call and fails per partition, and known
 and unknown partitions in one call are partly applied: so every partition's error is read, and
-unknown partitions are refused before anything is sent.
+unknown partitions raise an error before anything is sent.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def alter_offsets(kafka: Kafka, group: str, targets: Mapping[TopicPart, Target])
 
 
 def delete_offsets(kafka: Kafka, group: str, parts: Iterable[TopicPart]) -> None:
-    """Forget the group's committed offsets of these partitions; one without any is no error.
+    """Delete the group's committed offsets of these partitions; fine if a partition has none.
 
-    librdkafka has no such call, Kafka's Java client has: SetupError where its jars are missing.
+    librdkafka has no such call, Kafka's Java client has: SetupError if its jars are missing.
     Raises StepError naming each partition that Kafka refused.
     """
     wanted = list(parts)
@@ -88,9 +88,9 @@ def delete_offsets(kafka: Kafka, group: str, parts: Iterable[TopicPart]) -> None
 
 
 def delete_group(kafka: Kafka, group: str) -> None:
-    """Delete the group with all its committed offsets; one that does not exist is no error.
+    """Delete the group with all its committed offsets; fine if it does not exist.
 
-    Raises StepError where it has members or is of a type that this call does not delete.
+    Raises StepError if it has members or is of a type that this call does not delete.
     """
     deadline = kafka.deadline()
     while True:

@@ -188,7 +188,7 @@ def _compared(a: str, b: str, sides: _Sides) -> OutputComparison:
 
 
 def _both(a: set[str] | None, b: set[str] | None) -> tuple[str | None, str | None]:
-    """Return a field's types on both sides; null alone says nothing of the type."""
+    """Return a field's types on both sides; if a side is only null, its type is unknown."""
     one, other = _type(a), _type(b)
     if "null" in (one, other):
         known = other if one == "null" else one

@@ -1,10 +1,10 @@
-"""Groups of every type with members and committed offsets, as far as librdkafka can tell.
+"""Groups of every type with members and committed offsets, as far as librdkafka reports them.
 
 librdkafka 2.16 knows the types classic and consumer. A share group, a streams group and a group
 that does not exist are all described as classic, dead and without members, and
 `list_consumer_groups` leaves share and streams groups out; only the deprecated `list_groups`
-names them. A group that is named there and not by the other is therefore of a type that can't be
-told here: its members are None, never none. Kafka's Java client tells them (`kafka_java`).
+names them. A group that is named there and not by the other therefore has an unknown type here:
+its members are None, never empty. Kafka's Java client reports them (`kafka_java`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _ask_typed(admin: AdminClient, deadline: Deadline) -> Any:
 
 
 def _reported_types(asked: Any, deadline: Deadline) -> tuple[list[Any], list[Any]]:
-    """Return the groups whose type is told, and what the brokers answered instead."""
+    """Return the groups whose type is known, and what the brokers answered instead."""
     done, failed = gather({"groups": asked}, deadline)
     if failed:
         return [], list(failed.values())
@@ -126,8 +126,8 @@ def _describe(
 def is_passing(error: Any) -> bool:
     """Whether a coordinator is just being found or loads its groups.
 
-    Whoever asks it for offsets then brings librdkafka 2.16 down, and this process with it
-    (`rd_kafka_handle_OffsetFetch` tells a consumer group that an admin client has not).
+    A request for offsets at that time crashes librdkafka 2.16, and this process with it
+    (`rd_kafka_handle_OffsetFetch` notifies a consumer group that an admin client has not).
     """
     return error.code() in TRANSIENT
 
@@ -203,8 +203,8 @@ def _offsets(result: Any, pending: Set[tuple[str, int]]) -> tuple[GroupOffset, .
 def _metadata(committed: Any) -> str | None:
     """Return what was committed with the offset; Kafka Streams commits twelve characters and more.
 
-    librdkafka 2.16 hands them on without their length (its issue 4649), so that what lies behind
-    them in memory may be read, too: where that is no text, what stands before it counts.
+    librdkafka 2.16 passes them without their length (its issue 4649), so the text may run into the
+    memory after it. If that memory isn't text, only what comes before it counts.
     """
     try:
         return committed.metadata or None
@@ -281,5 +281,5 @@ def _hyphened(word: str) -> str:
 
 
 def unknown_types(groups: Mapping[str, Group]) -> list[str]:
-    """Return the groups whose type could not be told."""
+    """Return the groups whose type librdkafka does not know."""
     return [g.id for g in groups.values() if g.type is GroupType.UNKNOWN and g.members is None]

@@ -1,9 +1,9 @@
-"""Copy records from topic to topic as they are, go on after a crash, and prove the copy.
+"""Copy records from topic to topic as they are, continue after a crash, and verify the copy.
 
 A copy keeps partition, key, value, headers, timestamp and order. Offsets are the new topic's own.
-Only what a reader of committed records sees is copied. A backed-up record has one header more,
-which tells where it was: a copy that was broken off goes on behind the last one, also where the
-source was compacted meanwhile.
+Only what a consumer with `read_committed` sees is copied. A backed-up record has one header more,
+its original offset: an interrupted copy continues after the last one, even if the source was
+compacted meanwhile.
 """
 
 from __future__ import annotations
@@ -67,16 +67,16 @@ def _parts(record: Record) -> Iterator[bytes | None]:
 
 
 def back_up_records(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch) -> None:
-    """Copy the records of the spans to the same partitions of `to`, behind what is there.
+    """Copy the records of the spans to the same partitions of `to`, after its existing records.
 
-    StepError where `to` holds something that is no copy, and where a record can't be written.
+    StepError if `to` holds something that isn't a copy, and if a record can't be written.
     """
     ranges = _behind(kafka, spans, to)
     write_in_order(kafka, (_marked(r, to) for r in _each(kafka, ranges)), watch)
 
 
 def missing(kafka: Kafka, spans: Iterable[Span], to: str) -> tuple[str, ...]:
-    """Return the partitions that hold a record behind the last one that was backed up."""
+    """Return the partitions that hold a record after the last one that was backed up."""
     ranges = _behind(kafka, spans, to)
     found = {f"{r.topic}[{r.partition}]" for r in _each(kafka, ranges)}
     return tuple(sorted(found))

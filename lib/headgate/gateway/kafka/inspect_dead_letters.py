@@ -144,9 +144,9 @@ def _slices(spans: Iterable[Span], most: int | None) -> list[dict[TopicPart, tup
 
 
 def stable_spans(kafka: Kafka, topic: str, partitions: Iterable[int]) -> tuple[Span, ...]:
-    """Return what a reader of committed records can read now, by partition; all for none.
+    """Return what a consumer with `read_committed` can read now, by partition; all for none.
 
-    StepError if the topic is gone, UnreachableError if a partition's ends are unknown.
+    StepError if the topic is gone, UnreachableError if a partition's offsets are unknown.
     """
     wanted = set(partitions)
     found = kafka.topics([topic]).get(topic)

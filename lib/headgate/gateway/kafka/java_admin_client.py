@@ -1,7 +1,7 @@
 """Kafka's own Java admin client, for what librdkafka can't do: share and streams groups, deleting
 single offsets, sizes of log directories.
 
-A JVM of its own is started at the first use and kept. It listens on loopback only and asks for a
+A JVM of its own is started at the first use and kept. It listens on loopback only and requires a
 token. It ends when its standard input closes, that is with this process however that ends; a
 signal for the parent's death would come too early here, because Linux sends it when the *thread*
 that started the child ends, and a page's thread does after each draw.
@@ -90,7 +90,7 @@ class JavaAdmin:
     def delete_offsets(self, group: str, parts: Iterable[TopicPart]) -> dict[TopicPart, str]:
         """Delete committed offsets; return why by partition for those that Kafka refused.
 
-        A group that does not exist has none to delete, which is no refusal.
+        A group that does not exist has none to delete: fine.
         """
         wanted, refused = list(parts), {}
         with self.call() as admin:

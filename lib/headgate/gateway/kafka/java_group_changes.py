@@ -45,7 +45,7 @@ def delete_streams_offsets(
 ) -> dict[TopicPart, str]:
     """Delete committed offsets of a streams group; return why by partition for those refused.
 
-    A group that does not exist has none to delete, which is no refusal.
+    A group that does not exist has none to delete: fine.
     """
     with java.call(changes=True) as admin:
         keys = {part: java.partition(part) for part in parts}

@@ -1,4 +1,4 @@
-"""Streams groups (KIP-1071) as Kafka's Java client tells them: members, offsets, topology."""
+"""Streams groups (KIP-1071) as Kafka's Java client reports them: members, offsets, topology."""
 
 from __future__ import annotations
 

@@ -30,10 +30,10 @@ def open_transactions(java: JavaAdmin, parts: Iterable[TopicPart]) -> tuple[Tran
 
 
 def abort_transaction(java: JavaAdmin, transaction: Transaction) -> None:
-    """Abort it: its producer, if it lives, can't go on; what it wrote is never read as committed.
+    """Abort it: its producer, if it lives, fails; what it wrote is never read as committed.
 
-    One with an id is fenced by its coordinator; of another one the end is written into the
-    partition. StepError where Kafka refuses.
+    If it has an id, the coordinator fences its producer; otherwise an abort marker is written into
+    the partition. StepError if Kafka refuses.
     """
     with java.call(changes=True) as admin:
         if transaction.id is not None:

@@ -154,7 +154,7 @@ def _polled(consumer: Any, bootstrap: str, left: dict[TopicPart, int]) -> Iterat
 def arrived(consumer: Any, seconds: float = 1.0) -> list[Any]:
     """Wait for a first message, and return it with those that have come with it.
 
-    Asked for many, the client would wait the whole time for the last of them.
+    If many were requested, the client would wait the whole time for the last of them.
     """
     first = consumer.poll(seconds)
     return [] if first is None else [first, *consumer.consume(_AT_ONCE, timeout=0)]

@@ -19,9 +19,9 @@ _PARTITIONS, _RECORDS = 3, 25
 def on_disk(kafka: Kafka, topics: Mapping[str, Topic]) -> dict[str, float]:
     """Return the bytes on disk of one replica by offset, for topics that have any.
 
-    They are as the producer sent them: compressed, with what a batch needs. Segments that are
-    half deleted count whole. StepError or RefusedError where the brokers don't tell; no topic is
-    in it without Kafka's Java client.
+    They are as the producer sent them: compressed, with what a batch needs. A segment of which only
+    a part is deleted counts whole. StepError or RefusedError if the brokers don't report sizes;
+    empty without Kafka's Java client.
     """
     if kafka.java is None:
         return {}

@@ -82,7 +82,7 @@ def redrive(
 ) -> None:
     """Carry out the work from where an earlier try of the run was; StepError if Kafka refuses.
 
-    `pause` is called between transactions only, and may raise. Once it returns, every reader of
+    `pause` is called between transactions only, and may raise. Once it returns, every consumer of
     the ledger sees what it did.
     """
     # Ends what a killed try left open, so that the ledger is what was committed.
@@ -96,7 +96,7 @@ def _await_readers(kafka: Kafka, ledger: Ledger) -> None:
     """Wait until the ledger's last transaction is visible.
 
     A commit returns once the coordinator knows of it; each partition gets its marker after that,
-    and a reader of committed records stops before it [run, Kafka 4.3.1 on a busy machine].
+    and a `read_committed` consumer stops before it [run, Kafka 4.3.1 on a busy machine].
     """
     deadline = time.monotonic() + _SECONDS
     while topics_in_transaction(kafka, kafka.topics([ledger.topic])):

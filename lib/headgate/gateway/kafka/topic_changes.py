@@ -32,7 +32,7 @@ _PAUSE = 0.1
 def read_shapes(kafka: Kafka, names: Iterable[str]) -> dict[str, TopicShape]:
     """Return the shapes of those of the topics that exist, by name.
 
-    RefusedError where a topic's id or settings may not be read: it could not be made anew.
+    RefusedError if a topic's id or settings may not be read: it could not be recreated.
     """
     described = _described(kafka, sorted(set(names)))
     if not described:
@@ -153,7 +153,7 @@ def _created(kafka: Kafka, shapes: Iterable[TopicShape], *, validate_only: bool)
 
 
 def _wait_for_logs(kafka: Kafka, shape: TopicShape) -> None:
-    """A busy broker tells of a topic a while before its partitions have leaders."""
+    """A busy broker lists a topic a while before its partitions have leaders."""
     parts = [(shape.name, n) for n in range(shape.partitions)]
     deadline = time.monotonic() + KNOWN_SECONDS
     while any(None in ends for ends in begin_end(kafka.admin, parts, kafka.deadline())[0].values()):
@@ -168,9 +168,9 @@ def _wait_for_logs(kafka: Kafka, shape: TopicShape) -> None:
 def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     """Delete the topic of that name and id, and wait until it is gone; fine if it is.
 
-    By its id where Kafka's Java client is there, so that one made anew in the same moment stays;
-    else by its name, right after a look at its id. RefusedError where another topic has the name,
-    StepError where Kafka refuses.
+    By its id if Kafka's Java client is there, so that one recreated in the same moment stays;
+    else by its name, right after a check of its id. RefusedError if another topic has the name,
+    StepError if Kafka refuses.
     """
     now = _described(kafka, [name]).get(name)
     if now is not None and str(now.topic_id) != topic_id:
@@ -221,7 +221,7 @@ def alter_configs(kafka: Kafka, name: str, configs: Mapping[str, str | None]) ->
 
 
 def wait_for_configs(kafka: Kafka, name: str, configs: Mapping[str, str]) -> None:
-    """Return once the brokers tell these settings of the topic's own; StepError in the end."""
+    """Return once the brokers report these settings of the topic's own; StepError after a while."""
     deadline = time.monotonic() + KNOWN_SECONDS
     while read_shapes(kafka, [name])[name].configs != configs:
         if time.monotonic() > deadline:

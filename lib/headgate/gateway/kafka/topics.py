@@ -91,7 +91,7 @@ def list_offsets(
     """Return offsets and errors by partition; -1 (no such record) is None.
 
     A time is BEGIN, END, or Unix milliseconds. Partitions whose leader is just being found are
-    asked for once more.
+    requested once more.
     """
     found, failed = _ask(admin, times, deadline)
     for _ in range(TRIES - 1):
@@ -234,7 +234,7 @@ def broker_settings(
 def describe(
     admin: AdminClient, names: Iterable[str], deadline: Deadline
 ) -> dict[str, Future[Any]]:
-    """Ask for id and partitions of topics by name; whoever asks for all gets thousands."""
+    """Request id and partitions of topics by name; a request for all returns thousands."""
     # librdkafka takes no empty name; no topic has one.
     wanted = [name for name in names if name]
     if not wanted:

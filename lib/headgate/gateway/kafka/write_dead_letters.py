@@ -42,7 +42,7 @@ def write_dead_letters(
 
     `begins` is where the dead letter topic ended before the run, by partition. Key, value,
     timestamp and headers are kept. StepError if Kafka refuses a record, or if another producer
-    keeps a transaction open: records behind it can't be read.
+    keeps a transaction open: records after it can't be read.
     """
     ledger = Ledger(topic=topic, transactional_id=f"headgate-dead-letters-{run}")
     # Ends what a killed try left open, so that what is read is all that it wrote.

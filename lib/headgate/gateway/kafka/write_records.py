@@ -27,7 +27,7 @@ Watch = Callable[[int], None]
 
 
 def name_of(record: Record) -> str:
-    """Return the record's place in words, as errors name it."""
+    """Return the record's topic, partition and offset in words, as errors name it."""
     return f"record {record.offset} of {record.topic}[{record.partition}]"
 
 

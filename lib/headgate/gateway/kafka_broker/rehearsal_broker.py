@@ -44,8 +44,7 @@ _BROKER = {
 class Wanted:
     """A topic to be made: `config` as on the cluster, `records` in their partitions' order.
 
-    `ends` are the offsets at which a changelog's partitions end; `committed` is where the group
-    goes on.
+    `ends` are the latest offsets of a changelog's partitions; `committed` are the group's offsets.
     """
 
     name: str
@@ -81,9 +80,9 @@ class RehearsalBroker:
         self._supervisor.kill()
 
     def fill(self, group: str, topics: Iterable[Wanted], given: Sequence[Record] = ()) -> None:
-        """Make the topics, write their records and set where the group goes on.
+        """Make the topics, write their records and set where the group resumes.
 
-        `given` records of these topics are written behind them.
+        `given` records of these topics are written after them.
         """
         wanted = list(topics)
         self._create(wanted)
@@ -155,7 +154,7 @@ def holes(topic: Wanted) -> int:
 
 
 def with_holes(topic: Wanted) -> Iterator[Record]:
-    """Yield a changelog's records with fillers, so that each lies at its own offset."""
+    """Yield a changelog's records with fillers, so that each is at its own offset."""
     at = dict.fromkeys(topic.ends or {}, 0)
     for record in topic.records:
         yield from _fillers(topic.name, record.partition, at[record.partition], record.offset)

@@ -50,7 +50,7 @@ class Application(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """How a start ended; `causes` where it was refused, `question` where nothing was decided."""
+    """How a start ended; `causes` if it failed, `question` if nothing was decided."""
 
     outcome: EngineOutcome
     causes: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def run(
 
 
 class _Watch:
-    """Looks at state, connections and offsets."""
+    """Checks state, connections and offsets."""
 
     def __init__(
         self,

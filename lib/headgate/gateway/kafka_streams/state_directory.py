@@ -39,9 +39,9 @@ class StateDirectory:
 
 
 def read_state_directory(given: Path, application_id: str | None = None) -> StateDirectory:
-    """Return what lies in a state directory; `given` is `state.dir` or the application's folder.
+    """Return what is in a state directory; `given` is `state.dir` or the application's folder.
 
-    EvidenceError where it is no such directory, or holds several applications and none was named.
+    EvidenceError if it isn't such a directory, or holds several applications and none was named.
     """
     if not given.is_dir():
         raise EvidenceError(f"{given} is not a folder: pass a state directory of Kafka Streams")
@@ -63,7 +63,7 @@ def read_state_directory(given: Path, application_id: str | None = None) -> Stat
 
 
 def in_use(directory: StateDirectory) -> bool:
-    """Whether a running application holds the directory; its lock is only looked at."""
+    """Whether a running application holds the directory; its lock is only checked."""
     try:
         with (directory.folder / ".lock").open("rb+") as lock:
             # Java's lock is one on the file's range, and this asks for it without waiting.

@@ -77,7 +77,7 @@ def staged_rows(connection: Any, change: TableChange) -> int:
 def replace_rows(connection: Any, change: TableChange) -> RowCounts | None:
     """Put the staged rows in place; None if it is done. RefusedError if keys don't identify a row.
 
-    Other writers of the table wait until the end of the transaction; readers don't.
+    Other writers of the table wait until the end of the transaction; SELECTs don't.
     """
     sql = Statement(change)
     if exists(connection, change, change.staged):

@@ -27,7 +27,7 @@ _NOWHERE = {
 def clean_environment(env: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the variables to keep, and the names of those that were left out.
 
-    Left out is what by its name is a credential or leads to a production cluster, and every URL
+    Left out is what by its name is a credential or points to a production cluster, and every URL
     with a password in it.
     """
     withheld = tuple(

@@ -1,4 +1,4 @@
-"""See where a process has connections to, as Linux tells; elsewhere nothing is seen."""
+"""Read from Linux where a process has connections to; on other systems nothing is found."""
 
 from __future__ import annotations
 

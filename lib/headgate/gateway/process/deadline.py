@@ -12,7 +12,7 @@ T = TypeVar("T")
 def within(seconds: float, work: Callable[[], T]) -> T:
     """Return what `work` returns, or raise what it raises; TimeoutError after `seconds`.
 
-    A call that is given up goes on in a thread that ends with the process: nothing can stop it.
+    A call that is given up continues in a thread that ends with the process: nothing can stop it.
     """
     done: list[T] = []
     failed: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""Whether the process that a watch told of still lives, as far as this machine can tell."""
+"""Whether the process that a watch reported still lives, as far as this machine knows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 def is_gone(driver: Mapping[str, Any]) -> bool | None:
-    """Return True where the process has ended, False where it lives, None where it is elsewhere.
+    """Return True if the process has ended, False if it lives, None if it is elsewhere.
 
-    Only the same kernel (boot id) and the same pid namespace can tell; a pid that begun at
-    another time is another process. `driver` is what `headgate.watch` told of itself.
+    Only the same kernel (boot id) and the same pid namespace give an answer; a pid that started at
+    another time is another process. `driver` is what `headgate.watch` reported about itself.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

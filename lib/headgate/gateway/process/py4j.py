@@ -1,4 +1,4 @@
-"""py4j's gateway to a JVM of our own, beside which Spark's may stand in the same process."""
+"""py4j's gateway to a JVM of our own; Spark's may be in the same process."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def launch(
 ) -> tuple[OwnGateway, Popen[bytes]]:
     """Start a JVM with these options of Java, and return the gateway to it and its process.
 
-    It listens on loopback only, asks for a token, and ends when its standard input closes, that is
+    It listens on loopback only, requires a token, and ends when its standard input closes, that is
     with this process. What it prints is dropped. With `auto_convert` Python's collections are given
-    to it as Java's. SetupError where there is no Java that starts, or no jar of py4j.
+    to it as Java's. SetupError if there is no Java that starts, or no jar of py4j.
     """
     try:
         port, token, process = launch_gateway(
@@ -69,7 +69,7 @@ def spark_jars() -> Path:
 
 
 def py4j_jar() -> str:
-    """Return py4j's jar, which lies beside PySpark's own; SetupError where it is missing."""
+    """Return py4j's jar, which is beside PySpark's own; SetupError if it is missing."""
     jars = sorted(spark_jars().glob("py4j-*.jar"))
     if not jars:
         raise SetupError("The PySpark installation has no py4j jar: install PySpark again.")

@@ -108,9 +108,9 @@ def _has(entry: Path, wanted: bytes) -> bool:
 def _environment(entry: Path) -> bytes:
     """Return what /proc shows of its environment; OSError if the process can't be read.
 
-    While a process replaces its program, exec() empties its environment, and tells where the new
-    code lies last (fs/binfmt_elf.c, load_elf_binary). So an empty one is believed only of a
-    process that has code, and where the environment ends where it starts.
+    While a process replaces its program, exec() empties its environment, and sets the address of
+    the new code last (fs/binfmt_elf.c, load_elf_binary). So an empty one is believed only of a
+    process that has code, and whose environment ends where it starts.
     """
     for _ in range(_EXEC_READS):
         if held := (entry / "environ").read_bytes():

@@ -1,4 +1,4 @@
-"""Remove subjects from a schema registry, and register their schemas anew."""
+"""Remove subjects from a schema registry, and recreate them with their schemas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headgate.reprocess.ports.schema_registry import SubjectVersion
 
 
 class SchemaChanges(SchemaRegistry):
-    """One registry that is written to; its client keeps answers, so open it anew for each use."""
+    """One registry that is written to; its client keeps answers, so open a new one for each use."""
 
     def raw_versions(self, subject: str) -> tuple[SubjectVersion, ...]:
         """Return every version as it was registered, oldest first; none where it has none."""
@@ -32,7 +32,7 @@ class SchemaChanges(SchemaRegistry):
         )
 
     def delete(self, subject: str) -> None:
-        """Delete the subject, so that the registry may still tell its schemas by their ids."""
+        """Delete the subject softly: the registry may still return its schemas by their ids."""
         try:
             self._ask(
                 f"the deletion of subject {subject}", lambda: self._client.delete_subject(subject)

@@ -13,10 +13,10 @@ MOST_FILES = 200
 
 
 def read_schema_file(path: str) -> SchemaText:
-    """Return the text with what it imports; SchemaError in one sentence where it can't be read.
+    """Return the text with what it imports; SchemaError in one sentence if it can't be read.
 
     An import is looked for from the file's folder, then from the folders above it, as deep as the
-    import's own path; one that is not there is left out, and whoever reads the schema says so.
+    import's own path. One that is not there is left out: the parser of the schema reports it.
     """
     file = Path(path)
     text = _read(file)

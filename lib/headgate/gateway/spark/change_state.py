@@ -1,4 +1,4 @@
-"""Run the programs that read a checkpoint's state and make it anew, and hear how they ended."""
+"""Run the programs that read a checkpoint's state and rebuild it, and report how they ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANIFEST = "manifest.json"
 def repartition(
     checkpoint: Path, copy: Path, partitions: int, folder: Path, cancelled: Callable[[], bool]
 ) -> tuple[StoreRows, ...]:
-    """Copy a checkpoint and have Spark spread the copy's state anew; rows proven to be the same.
+    """Copy a checkpoint and have Spark repartition the copy's state; verify that no row differs.
 
     The copy has a batch more, without input. Nothing is linked: what Spark writes in the copy must
     not reach the original. RefusedError is the engine's own refusal, StepError says that the rows
@@ -63,8 +63,8 @@ def export(
 ) -> Mapping[str, Any]:
     """Write the state at the last committed batch to Parquet below `into`; return the manifest.
 
-    It stands there, too, as `manifest.json`. What an earlier try left goes. RefusedError is the
-    reader's own refusal, StepError says that a row is missing or the program died.
+    It is stored there, too, as `manifest.json`. What an earlier try left is removed. RefusedError
+    is the state reader's own refusal, StepError says that a row is missing or the program died.
     """
     remove_tree(into)
     into.mkdir(parents=True)
@@ -98,8 +98,8 @@ def open_stores(
 ) -> tuple[OpenStore, ...]:
     """Return what each store holds at the end of `batch`; the checkpoint is only read.
 
-    RefusedError is the reader's own refusal, UnreachableError says that it took longer, StepError
-    that the program died.
+    RefusedError is the state reader's own refusal, UnreachableError says that it took longer,
+    StepError that the program died.
     """
     wish = {"checkpoint": str(checkpoint), "batch": batch}
     found = _run("headgate.spark_jobs.open_state", wish, folder, checkpoint, lambda: False, seconds)

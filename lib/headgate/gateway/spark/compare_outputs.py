@@ -137,7 +137,7 @@ def _absolute(address: str) -> str:
 
 
 def _may_be_delta(address: str) -> bool:
-    """Whether a path is a Delta table; a remote one isn't looked at."""
+    """Whether a path is a Delta table; a remote one isn't checked."""
     return is_remote(address) or (Path(address) / "_delta_log").is_dir()
 
 

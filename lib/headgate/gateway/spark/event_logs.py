@@ -164,7 +164,7 @@ def _chunks(file: _File, damage: list[str], limits: Limits) -> Iterator[bytes]:
 
 
 class _Guarded(io.RawIOBase):
-    """A place's stream, which raises our errors also while it is read."""
+    """A stream of a file location, which raises our errors also while it is read."""
 
     def __init__(self, place: FileLocation) -> None:
         self._place = place
@@ -189,7 +189,7 @@ class _Guarded(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        """Close the place's stream, too."""
+        """Close the location's stream, too."""
         if not self.closed:
             self._stream.close()
         super().close()

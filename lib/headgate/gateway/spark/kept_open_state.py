@@ -27,7 +27,7 @@ def kept(home: Path, checkpoint: Path, batch: int) -> tuple[OpenStore, ...] | No
 
 
 def keep(home: Path, checkpoint: Path, batch: int, stores: tuple[OpenStore, ...]) -> None:
-    """Keep it in the place of what was read before; without a writable home nothing is kept."""
+    """Keep it, and drop what was read before; without a writable home nothing is kept."""
     with suppress(OSError, StepError):
         document = {"of": _commit(checkpoint, batch), "stores": [asdict(s) for s in stores]}
         write_file(_file(home, checkpoint), json.dumps(document) + "\n")
@@ -39,7 +39,7 @@ def _file(home: Path, checkpoint: Path) -> Path:
 
 
 def _commit(checkpoint: Path, batch: int) -> list[object]:
-    """Return what tells one commit from any other: a state never changes after its own."""
+    """Return what identifies one commit: a state never changes after its own."""
     told = (checkpoint / "commits" / str(batch)).stat()
     query = (checkpoint / "metadata").read_text()
     return [str(checkpoint), query, batch, told.st_mtime_ns, told.st_size]

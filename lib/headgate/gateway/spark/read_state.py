@@ -1,4 +1,4 @@
-"""Have Spark's own reader load a checkpoint's state, in a process beside us."""
+"""Have Spark's state reader load a checkpoint's state, in a process beside us."""
 
 from __future__ import annotations
 

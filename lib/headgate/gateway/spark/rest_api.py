@@ -31,11 +31,11 @@ _SHOWN = 10
 
 
 def read_spark_rest(url: str, keep: Keep | None = None) -> tuple[EventLog, bool]:
-    """Return what an address tells of one application, and whether its event log was read.
+    """Return what an address reports of one application, and whether its event log was read.
 
-    A History Server hands out the event log; a running application's UI has the batches' plans.
-    Raises EvidenceError where the address is of something else or holds several applications (it
-    lists them), NotFoundError where there is no such application, UnreachableError where nothing
+    A History Server serves the event log; a running application's UI has the batches' plans.
+    Raises EvidenceError if the address is of something else or holds several applications (it
+    lists them), NotFoundError if there is no such application, UnreachableError if nothing
     answers.
     """
     address = rest_address(url)
@@ -95,7 +95,7 @@ def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | 
 
 
 def _one(web: Web, address: RestAddress) -> list[dict[str, Any]]:
-    """Ask for an application that the list does not show, as one of before its limit."""
+    """Request an application that the list leaves out because of its limit."""
     found = web.json(f"/api/v1/applications/{quote(address.application or '', safe='')}")
     return [found] if _is_application(found) else []
 

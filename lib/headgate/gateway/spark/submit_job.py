@@ -102,7 +102,7 @@ class Submission:
         )
 
     def ask_to_stop(self) -> None:
-        """Ask it to stop at its next safe place."""
+        """Request it to stop at its next safe point."""
         (self.report / STOP).touch()
 
     @property

@@ -25,7 +25,7 @@ _MOST_BYTES = 512 << 20
 
 
 class WatchTopic:
-    """What a topic's records say so far; each `read` goes on where the last one ended.
+    """What a topic's records say so far; each `read` continues where the last one ended.
 
     `since_ms` (ms since 1970) leaves out what is older. `keep` says of which queries every report
     is kept, the newest `most` of a run.
@@ -90,7 +90,7 @@ class WatchTopic:
         return ends
 
     def _metadata(self, consumer: Any) -> Any:
-        """Return the topic's metadata; a refused connection is told after the first try."""
+        """Return the topic's metadata; a refused connection is reported after the first try."""
         for seconds in FIRST_ANSWERS:
             try:
                 return consumer.list_topics(self._topic, timeout=seconds).topics[self._topic]
