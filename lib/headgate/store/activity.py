@@ -11,9 +11,9 @@ from headgate.store.tables import ACTIVITY
 
 
 class Activities:
-    """A row here means that somebody looked at the pipeline at `looked_at` and found this.
+    """A row here means that somebody checked the pipeline at `looked_at` and found this.
 
-    There is one row a pipeline, the newest look's; a pipeline that was never looked at has none.
+    There is one row per pipeline, of the newest check; a pipeline that was never checked has none.
     """
 
     def __init__(self, database: Database) -> None:

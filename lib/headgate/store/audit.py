@@ -16,7 +16,7 @@ from headgate.store.tables import AUDIT
 
 
 class Audit:
-    """A row here means that somebody asked for it, or that the worker did it.
+    """A row here means that somebody requested it, or that the worker did it.
 
     Rows are only ever added, and what belongs to a run is written in the transaction that
     changes the run: there is no queued run without its row.

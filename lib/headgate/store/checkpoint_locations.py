@@ -16,7 +16,7 @@ class CheckpointLocations:
         self._database = database
 
     def all(self) -> dict[str, tuple[str, str]]:
-        """Return what `Registry.led` takes: by pipeline what is declared, and the place."""
+        """Return what `Registry.led` takes: by pipeline the declared and the current location."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 sa.select(LOCATIONS.c.pipeline, LOCATIONS.c.declared, LOCATIONS.c.location)
@@ -24,7 +24,7 @@ class CheckpointLocations:
             return {r.pipeline: (r.declared, r.location) for r in rows}
 
     def switch_checkpoint(self, pipeline: str, *, declared: str, location: str, run: str) -> None:
-        """Record the place; that which is declared needs no row."""
+        """Record the location; the declared one needs no row."""
         with self._database.writing() as connection:
             connection.execute(sa.delete(LOCATIONS).where(LOCATIONS.c.pipeline == pipeline))
             if location != declared:

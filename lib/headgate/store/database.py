@@ -72,9 +72,9 @@ class Database:
             yield
 
     def stamp(self) -> int | None:
-        """Return a number that is another one once somebody has written; for one thread.
+        """Return a number that changes whenever somebody has written; for one thread.
 
-        None where that can't be told: only SQLite counts, in the memory that it shares.
+        None if it is unknown: only SQLite counts, in the memory that it shares.
         """
         if self.path is None:
             return None

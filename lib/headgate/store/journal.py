@@ -19,12 +19,12 @@ from headgate.store.tables import JOURNAL, PROGRESS, RUNS
 class Journal:
     """Entries are only ever added, each with its audit row in a transaction that reached the disk.
 
-    BEGUN means that the step's effect may have happened, and holds what its undo needs; DONE
-    that it happened and was verified; FAILED that the step gave up: without a BEGUN before anything
-    was done, after one the effect may be there in part; RETURNING that the run's own roll-back may
-    have taken it back in part; UNDONE that the old state was put back, by another run or by the
-    roll-back. A step that was BEGUN or is RETURNING, and not DONE or UNDONE, is in doubt: look at
-    the world before doing anything.
+    `begun`: the step's effect may have happened; the entry holds what its undo needs.
+    `done`: the effect happened and was verified. `failed`: the step gave up; before `begun`
+    nothing was done, after it the effect may be there in part. `returning`: the run's own
+    roll-back may have reverted the effect in part. `undone`: the old state was restored, by
+    another run or by the roll-back. A step with `begun` or `returning`, and without `done` or
+    `undone`, is in doubt: check the cluster state before doing anything.
     """
 
     def __init__(self, database: Database) -> None:
@@ -92,8 +92,8 @@ def write_entry(
 ) -> None:
     """Append an entry within the caller's transaction, and its audit row.
 
-    `doer` is the run whose worker did it, `run` itself where it is None. What a person is asked
-    and confirms has audit rows of its own.
+    `doer` is the run whose worker did it, `run` itself if it is None. Manual steps and their
+    confirmations have audit rows of their own.
     """
     text = json.dumps(dict(data or {}), sort_keys=True)
     connection.execute(

@@ -14,7 +14,7 @@ from headgate.store.rows import Event, JournalEntry, Question
 class Questions:
     """Requests and confirmations are entries of the run's journal.
 
-    A confirmation holds for one try of one step: who resumes a run is asked anew.
+    A confirmation holds for one try of one step: a resumed run requests it once more.
     """
 
     def __init__(self, database: Database) -> None:

@@ -20,7 +20,7 @@ def new_id() -> str:
 
 
 def queued_columns(new: NewRun, run: str, *, by: str) -> dict[str, Any]:
-    """Return the row of `runs` that is written for a run that somebody asks for."""
+    """Return the row of `runs` that is written for a requested run."""
     return {
         "id": run,
         "scenario": new.scenario,

@@ -34,8 +34,8 @@ class Requests:
     def approve(self, request: str, run: NewRun, *, by: str, reason: str | None = None) -> str:
         """Queue the run of an open request and return its id.
 
-        RefusedError where it is not open, where `by` asked for it, or where an active run has a
-        resource; StalePlanError where `run` has another plan than the one that was asked for.
+        RefusedError if it is not open, if `by` requested it, or if an active run has a
+        resource; StalePlanError if `run` has another plan than the requested one.
         """
         with self._database.writing() as connection:
             row = _to_approve(connection, request, by)
@@ -46,7 +46,7 @@ class Requests:
         return made
 
     def to_approve(self, request: str, *, by: str) -> RequestRow:
-        """Return the request; RefusedError where it is not open, or `by` asked for it."""
+        """Return the request; RefusedError if it is not open, or `by` requested it."""
         with self._database.reading() as connection:
             return _to_approve(connection, request, by)
 

@@ -83,7 +83,7 @@ ACTIVE_RUNS = RunFilter(states=tuple(state for state in RunState if state.is_act
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:
-    """What is asked for; `resources` are what no other run may touch meanwhile.
+    """The requested run; `resources` are what no other run may touch meanwhile.
 
     `resumes`: the run ends a pause of the pipeline.
     """
@@ -136,7 +136,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
-    """One line of the journal: `data` of a BEGUN holds `was`, of a FAILED `error` and `code`."""
+    """One line of the journal: `data` has `was` of a start, `error` and `code` of a failure."""
 
     run: str
     position: int
@@ -210,7 +210,7 @@ class Note:
 class AuditRow:
     """One entry; `action` is a word such as `apply`, `undo`, `resume`, `cancel`, `done`.
 
-    Of a step `details` hold its place in the run's plan, from 0 on; -1 is the beginning of the
+    For a step `details` hold its index in the run's plan, from 0 on; -1 is the beginning of the
     run's own roll-back.
     """
 
@@ -277,7 +277,7 @@ class RequestRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRequest:
-    """What is asked for, and why."""
+    """What is requested, and why."""
 
     scenario: str
     pipeline: str
@@ -290,7 +290,7 @@ class NewRequest:
 class Question:
     """One request to a person; `by` is None as long as nobody confirmed it.
 
-    `word` is the command that the person stands in for. Times are ISO 8601 in UTC.
+    `word` is the command that the person replaces. Times are ISO 8601 in UTC.
     """
 
     run: str

@@ -19,9 +19,9 @@ from headgate.store.tables import RUN_RESOURCES, RUNS
 
 
 class Runs:
-    """A row here means that somebody asked for the run; its audit row was written with it.
+    """A row here means that somebody requested the run; its audit row was written with it.
 
-    Of two active runs none touch the same resource (`group:billing`, `checkpoint:/data/ck`). A
+    No two active runs touch the same resource (`group:billing`, `checkpoint:/data/ck`). A
     RUNNING row belongs to the worker that holds the lock of its `slot`, or held it when it died.
     An ended row changes only through a resume.
     """
@@ -68,9 +68,9 @@ class Runs:
             _audit(connection, run, by=by, action="cancel", pipeline=row.pipeline)
 
     def begin_roll_back(self, run: str) -> None:
-        """Note that a refused run is being taken back; called once more, it changes nothing.
+        """Note that a refused run is being rolled back; called once more, it changes nothing.
 
-        A cancel from before asked for just that. A later one stops the roll-back.
+        An earlier cancel requested just that. A later one stops the roll-back.
         """
         with self._database.writing() as connection:
             if any(e.event is Event.RETURNING for e in entries_in(connection, run)):
@@ -109,7 +109,7 @@ class Runs:
             return _get(connection, run)
 
     def state(self, run: str) -> RunState:
-        """Return the run's state alone: who waits asks often, and its plan may be long."""
+        """Return only the run's state: whoever waits asks often, and its plan may be long."""
         query = sa.select(RUNS.c.state).where(RUNS.c.id == run)
         with self._database.reading() as connection:
             found = connection.execute(query).scalar()

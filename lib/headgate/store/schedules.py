@@ -95,7 +95,7 @@ class Schedules:
             write_audit(connection, by=by, action="pause schedule", pipeline=pipeline)
 
     def resume(self, pipeline: str, *, by: str) -> None:
-        """Have ticks again, from now on; RefusedError if it isn't paused."""
+        """Enable ticks, starting now; RefusedError if it isn't paused."""
         with self._database.writing() as connection:
             found = _must(connection, pipeline)
             if found.paused_at is None:

@@ -162,7 +162,7 @@ class _Runs:
         return RunRow(**_values(found[0]))
 
     def state(self, run: str) -> RunState:
-        """Return the run's state alone."""
+        """Return only the run's state."""
         found = self._file.rows("SELECT state FROM runs WHERE id = ?", run)
         if not found:
             raise _no_run(run)
@@ -240,7 +240,7 @@ class _CheckpointLocations:
         self._file = file
 
     def all(self) -> dict[str, tuple[str, str]]:
-        """Return where checkpoints were led to: by pipeline what is declared, and the place."""
+        """Return switched checkpoints: by pipeline the declared location, and the current one."""
         rows = self._file.rows("SELECT pipeline, declared, location FROM locations")
         return {row["pipeline"]: (row["declared"], row["location"]) for row in rows}
 

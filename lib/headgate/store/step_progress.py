@@ -17,7 +17,7 @@ class Progresses:
         self._database = database
 
     def record(self, run: str, position: int, unit: str, done: int, total: int | None) -> None:
-        """Put the newest count in the place of the last; one that falls begins a new try."""
+        """Replace the last count by the newest; one that falls begins a new try."""
         key = (
             (STEP_PROGRESS.c.run == run)
             & (STEP_PROGRESS.c.position == position)

@@ -42,7 +42,7 @@ class StepRecord:
 def step_records(entries: Iterable[JournalEntry]) -> dict[int, StepRecord]:
     """Return the record of every step that has an entry, by position.
 
-    A step that was begun twice keeps the `was` of the first time: what the second one saw is
+    A step that started twice keeps the `was` of the first time: what the second one saw is
     partly the run's own work.
     """
     found: dict[int, StepRecord] = {}
@@ -54,7 +54,7 @@ def step_records(entries: Iterable[JournalEntry]) -> dict[int, StepRecord]:
 
 
 def goes_back(entries: Iterable[JournalEntry]) -> bool:
-    """Whether the run began to take itself back because it was refused."""
+    """Whether the run began to roll itself back because a step refused."""
     return any(entry.event is Event.RETURNING for entry in entries)
 
 
@@ -73,7 +73,7 @@ def _after(record: StepRecord, entry: JournalEntry) -> StepRecord:
 
 
 def _error(record: StepRecord, entry: JournalEntry) -> str | None:
-    """Return why the last try failed, also of a step that was then taken back."""
+    """Return why the last try failed, also of a step that was then rolled back."""
     match entry.event:
         case Event.FAILED:
             return str(entry.data.get("error"))

@@ -21,8 +21,9 @@ from headgate.text.numbers import plural
 class Versions:
     """A row here means that the pipeline was seen or captured like this, and differently before.
 
-    Rows are never changed. Numbers of a pipeline are 1, 2, 3, ... without a hole. Neither two
-    neighbours among those observed nor a capture and what stands before it have one fingerprint.
+    Rows are never changed. Numbers of a pipeline are 1, 2, 3, ... without a hole. Two neighbours
+    never have one fingerprint: neither among the observed versions, nor a capture and the version
+    before it.
     """
 
     def __init__(self, database: Database) -> None:
@@ -38,8 +39,8 @@ class Versions:
     ) -> tuple[int, bool]:
         """Return its number and whether it is new.
 
-        What is observed is compared with what was observed last, so that a capture in between
-        is no change of the pipeline; a capture is compared with the newest version.
+        An observed version is compared with the last observed one, so that a capture in between
+        doesn't count as a change of the pipeline; a capture is compared with the newest version.
         """
         with self._database.writing() as connection:
             newest = _newest(connection, pipeline)

@@ -10,7 +10,7 @@ from headgate.store.tables import METADATA
 
 
 def ours(name: str | None, kind: str, _parents: Any) -> bool:
-    """Return whether autogenerate may look at a table: DBOS keeps its own in the same database."""
+    """Return whether autogenerate may read a table: DBOS keeps its own in the same database."""
     return kind != "table" or name in METADATA.tables
 
 
