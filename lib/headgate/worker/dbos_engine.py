@@ -1,4 +1,4 @@
-"""DBOS behind one module: launch it for a slot, start a run's workflow, ask for its state.
+"""DBOS behind one module: launch it for a slot, start a run's workflow, read its state.
 
 Guards, each for a hazard that was seen: the slot's lock is held before `launch` (two processes of
 one executor id run a step twice); the application version is ours and not the source's hash (an
@@ -114,7 +114,7 @@ def resume_workflow(row: RunRow) -> None:
 
 
 def _version(slot: str | None) -> str:
-    """The slot is in it: another slot's worker must not take over a recovered workflow."""
+    """The slot is in it: another slot's worker must not resume a recovered workflow."""
     return f"{WORKFLOW_VERSION}-{slot}"
 
 

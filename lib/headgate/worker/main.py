@@ -95,10 +95,10 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _look_for_cycles_seldom() -> None:
-    """Leave what was imported alone, and look at the rest after many new objects.
+    """Exclude what was imported from garbage collection, and collect after many new objects.
 
     A reading of 5,000 partitions makes some 50,000 of them and no cycle; with Python's 700 half of
-    its time went into looking.
+    its time went into collecting.
     """
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS)
@@ -143,7 +143,7 @@ class Worker:
         return open_context(self._config)
 
     def stop(self) -> None:
-        """Ask the worker to end: steps stop at their next safe place."""
+        """End the worker: steps stop at their next safe point."""
         self._ending.set()
         self._runner.stopping.set()
 
@@ -267,7 +267,7 @@ class Worker:
         self._activities = now
 
     def _clean(self) -> None:
-        """Remove what old runs have put aside, now and then, while no run is under way."""
+        """Remove old backups of runs, now and then, while no run is under way."""
         seconds = _FIRST_CLEAN_SECONDS
         while not self._ending.wait(seconds):
             self._guarded(self._clean_now)
@@ -342,9 +342,9 @@ class Worker:
         os._exit(0)
 
     def _restart_if_queued(self) -> None:
-        """Begin anew where a run was queued while an idle worker ended.
+        """Restart if a run was queued while an idle worker ended.
 
-        Who enqueues looks at the slot afterwards: either they see it free, or we see their run.
+        Whoever enqueues checks the slot afterwards: either they see it free, or we see their run.
         """
         queued = self._store.runs.count(RunFilter(states=(RunState.QUEUED,)))
         if queued and not self._ending.is_set():

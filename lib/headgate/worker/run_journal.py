@@ -66,7 +66,7 @@ def of_undo(error: str, undo_of: str | None) -> str:
 class RunJournal:
     """Writes what happens to the steps of `run`; see `plan.execute.Journal`.
 
-    Where the run undoes another one, a step's end marks the step that it took back in the same
+    If the run undoes another one, a step's end marks the step that it reverted in the same
     transaction.
     """
 
@@ -98,15 +98,15 @@ class RunJournal:
         self._journal.add(self._run, position, Event.FAILED, said)
 
     def returning(self, position: int) -> None:
-        """Record that the effect is about to be taken back."""
+        """Record that the effect is about to be rolled back."""
         self._journal.add(self._run, position, Event.RETURNING)
 
     def undone(self, position: int) -> None:
-        """Record that the effect was taken back."""
+        """Record that the effect was rolled back."""
         self._journal.add(self._run, position, Event.UNDONE)
 
     def close_undone(self) -> None:
-        """Mark the rest of the run that was undone: steps that left nothing to be put back."""
+        """Mark the rest of the run that was undone: steps that left nothing to restore."""
         if self._undo_of is None:
             return
         records = step_records(self._journal.entries(self._undo_of))

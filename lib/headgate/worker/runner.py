@@ -1,7 +1,7 @@
 """What a worker does with one run: check, carry out its steps, record its end.
 
-Each public method is one step of the DBOS workflow: called again after a crash, it goes on where
-the journal says that it was.
+Each public method is one step of the DBOS workflow: called again after a crash, it continues
+where the journal says that it was.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ASK_SECONDS = 1.0
 class Runner:
     """Executes runs over one store; `stopping` is set when the worker is to end.
 
-    `context` is asked for anew at each step: the registry may be edited while a worker runs.
+    `context` is called at each step: the registry may be edited while a worker runs.
     """
 
     def __init__(self, context: Callable[[], Context], store: Store) -> None:
@@ -49,11 +49,11 @@ class Runner:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a step is at work, not merely parked at a safe place."""
+        """Whether a step is at work, not merely blocked at a safe point."""
         return self._busy > 0
 
     def prepare(self, run: str, attempt: int) -> tuple[RunState | None, str | None, int]:
-        """Check the plan against the world, unless a step was begun before.
+        """Check the plan against the cluster state, unless a step has already started.
 
         Returns (None, None, number of steps), or how and why the run ends here, with 0.
         """
@@ -87,7 +87,7 @@ class Runner:
     def _reenable_restarts(self, row: RunRow, plan: Plan, position: int) -> str:
         """Re-enable restarts if a cancelled run only stopped the pipeline; returns what failed.
 
-        Those of an undo stay suspended: what it takes back may be half done.
+        Those of an undo stay suspended: its effect may be there in part.
         """
         if row.undo_of is not None or not may_reenable(plan.steps, self._records(row.id), position):
             return ""
@@ -205,7 +205,7 @@ class Runner:
         return with_judge(LiveApplier(given), context)
 
     def _pause_for(self, run: str, *, cancellable: bool) -> Callable[[float], None]:
-        """Return the wait; what a cancel itself asks for is not cancellable."""
+        """Return the wait; what a cancel itself does is not cancellable."""
         asked = 0.0
 
         def pause(seconds: float) -> None:
@@ -228,7 +228,7 @@ class Runner:
             raise RunCancelledError("the run was cancelled")
 
     def _park_if_stopping(self) -> None:
-        """Stay here for good once the worker ends: the next one goes on from the journal."""
+        """Block here for good once the worker ends: the next one resumes from the journal."""
         if not self.stopping.is_set():
             return
         with self._lock:
