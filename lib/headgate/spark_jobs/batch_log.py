@@ -1,8 +1,8 @@
 """The logs of a checkpoint's copy: which batches it has, and how to prepare the next one.
 
-A batch stands in `offsets/N` before it runs and in `commits/N` afterwards; what stands in the
-first log only is run again at the next start, with the positions that stand there. So the input of
-a batch can be given: none at all, or what another version was given.
+Spark writes `offsets/N` before a batch runs and `commits/N` afterwards. A batch that is in the
+first log only runs again at the next start, with the offsets that are logged there. So the input
+of a batch can be given: none at all, or what another version was given.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def batches(checkpoint: Path, log: str) -> list[int]:
 
 
 def uncommitted(checkpoint: Path) -> list[int]:
-    """Return the batches that were begun after the last one that was committed."""
+    """Return the batches that started after the last committed one."""
     last = max(batches(checkpoint, "commits"), default=-1)
     return [n for n in batches(checkpoint, "offsets") if n > last]
 
@@ -37,7 +37,7 @@ def forget(checkpoint: Path, numbers: list[int]) -> None:
 def remove_batches_after(checkpoint: Path, last: int | None) -> list[str]:
     """Remove all that was logged after the batch `last`; return the names of what was removed.
 
-    Commits go first: a batch that is half taken back counts as begun, never as done.
+    Commits go first: a batch that is removed in part counts as uncommitted, never as committed.
     """
     floor = -1 if last is None else last
     removed = []
@@ -102,7 +102,7 @@ _WHERE = ("path", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.se
 
 
 def same_sources(pieces: Path, others: Path) -> bool:
-    """Whether two recorded queries read the same places in the same order; options may differ."""
+    """Whether two recorded queries read the same sources in the same order; options may differ."""
     return _places(pieces) == _places(others)
 
 

@@ -1,7 +1,7 @@
-"""Let a function build its readers without any source being reached.
+"""Let a function build its `spark.read` and `spark.readStream` without reaching any source.
 
-Files are swapped for empty folders, so that Spark neither looks for them nor lists them; a source
-that could only be built by asking it for its schema is refused with one sentence.
+Files are swapped for empty folders, so that Spark neither looks for them nor lists them. A source
+that has to be reached for its schema raises an error of one sentence.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class EmptyFolders:
-    """Gives each path an empty folder of its own, and knows the way back to the path."""
+    """Gives each path an empty folder of its own, and maps the folder to the path."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -64,7 +64,7 @@ class EmptyFolders:
 
 
 class GuardedReader:
-    """Stands before Spark's Java reader and answers for it where a source would be reached."""
+    """Wraps the Java object of a `DataStreamReader` and answers where a source would be reached."""
 
     def __init__(self, reader: Any, session: Any, folders: EmptyFolders) -> None:
         self._reader = reader
@@ -142,12 +142,12 @@ class GuardedReader:
 
 
 def guard_readers(folders: EmptyFolders) -> None:
-    """Put a `GuardedReader` before every reader that this process makes from now on."""
+    """Wrap every `spark.read` and `spark.readStream` of this process in a `GuardedReader`."""
     stand_before(lambda reader, spark: GuardedReader(reader, spark, folders))
 
 
 def stand_before(wrap: Callable[[Any, Any], Any], kinds: Sequence[Any] = READERS) -> None:
-    """Give PySpark's readers what `wrap(java_reader, session)` returns for Spark's Java reader."""
+    """Make PySpark call what `wrap(java_reader, session)` returns, not Spark's Java object."""
     for kind in kinds:
         kind._jreader = property(
             lambda self: wrap(self.__dict__["_wrapped"], self._spark),
@@ -156,12 +156,12 @@ def stand_before(wrap: Callable[[Any, Any], Any], kinds: Sequence[Any] = READERS
 
 
 def is_data(args: tuple[Any, ...]) -> bool:
-    """True where a reader is given the rows themselves (an RDD or a Dataset of strings)."""
+    """True if `args` of a `spark.read` call are the rows (an RDD or a Dataset of strings)."""
     return bool(args) and not isinstance(args[0], str) and not hasattr(args[0], "mkString")
 
 
 def paths_of(args: tuple[Any, ...]) -> list[str]:
-    """Return the paths that a reader is given, one or several."""
+    """Return the paths among `args` of a `spark.read` call, one or several."""
     if not args or args[0] is None:
         return []
     return [args[0]] if isinstance(args[0], str) else [str(path) for path in elements(args[0])]

@@ -59,7 +59,7 @@ class Unstarted:
 
 
 class UnstartedQuery(StreamingQuery):  # type: ignore[misc]
-    """What `start()` gives in its place: a query that has ended already and did nothing."""
+    """What `start()` returns instead: a query that has ended already and did nothing."""
 
     def __init__(self, unstarted: Unstarted) -> None:
         self.unstarted = unstarted
@@ -96,8 +96,8 @@ class UnstartedQuery(StreamingQuery):  # type: ignore[misc]
 def intercept_starts(*, refuse_writes: bool = True) -> list[Unstarted]:
     """Make `start` and `toTable` collect into the list that is returned, and waits return at once.
 
-    Batch writes are refused unless the query is to run for real: nothing that a capture calls may
-    leave a trace.
+    Batch writes raise an error unless the query is to run for real: nothing that a capture calls
+    may leave a trace.
     """
     global _waits
     _waits = iter(range(_MOST_WAITS))

@@ -1,6 +1,6 @@
 """Let a function read its real sources, in small portions and without leaving a trace there.
 
-Every streaming reader gets a bound, and whatever would change the source is switched off: a file
+Every `spark.readStream` gets a bound, and whatever would change the source is switched off: a file
 source that removes or moves what it has read (`cleanSource`), a Kafka group that is the user's.
 """
 
@@ -37,7 +37,7 @@ class Bounds:
 
 
 class BoundedReader:
-    """Stands before Spark's Java reader and sets the bounds just before a source is made."""
+    """Wraps a `DataStreamReader`'s Java object; sets the bounds just before a source is made."""
 
     def __init__(self, reader: Any, bounds: Bounds) -> None:
         self._reader = reader
@@ -66,12 +66,12 @@ class BoundedReader:
 
 
 def bound_readers(bounds: Bounds) -> None:
-    """Put a `BoundedReader` before every streaming reader that this process makes from now on."""
+    """Wrap every `spark.readStream` of this process in a `BoundedReader`."""
     stand_before(lambda reader, _: BoundedReader(reader, bounds), [DataStreamReader])
 
 
 def _options(kind: str, given: dict[str, str], records: int) -> dict[str, str]:
-    """Return the options to set, smaller bounds of the function's own left alone."""
+    """Return the options to set; smaller bounds of the function's own stay."""
     if kind == "kafka":
         own = {_GROUP: f"headgate-rehearsal-{uuid.uuid4().hex[:12]}"} if _GROUP in given else {}
         least = {"minOffsetsPerTrigger": "1"} if "minoffsetspertrigger" in given else {}

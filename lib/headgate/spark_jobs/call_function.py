@@ -30,10 +30,10 @@ def called(
     entry_point: str,
     withheld: str = _WITHHELD_BY_CAPTURE,
 ) -> Any:
-    """Return what the function returned, None where it only waits for its queries from here on.
+    """Return what the function returned, None if it only waits for its queries by now.
 
-    CaptureError names the place in the function's own code, and the error there; `withheld` is
-    what it adds where the environment lacks what was left out of it.
+    CaptureError names the line in the function's own code, and the error there; `withheld` is
+    what it adds if the environment lacks what was left out of it.
     """
     module = entry_point.partition(":")[0]
     sys.argv = [module]
@@ -76,7 +76,7 @@ def _failed(entry_point: str, error: Exception, why: str) -> CaptureError:
 
 
 def _place(error: BaseException) -> str:
-    """Return ` at file:line` of the innermost frame that is no library's."""
+    """Return ` at file:line` of the innermost frame that isn't a library's."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" at {_short(error.filename)}:{error.lineno}"
     own = [

@@ -3,8 +3,8 @@
 `sameResult` compares two plans of one session. Two versions have a session each, so their canonical
 plans are compared as text and as JSON: the text has intervals, the JSON has time zones and ANSI
 modes. Neither names the files of a relation, so the sources are added: two tables with the same
-columns are not one. Ids of a session and of its watermarks are numbered in the order in which they
-stand.
+columns are not one. Ids of a session and of its watermarks are numbered in the order of their
+appearance.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIELDS = "spark.sql.debug.maxToStringFields"
 def canonical_plan(df: Any) -> dict[str, Any] | None:
     """Return `{"plan", "operators": [{"operator", "inputs", "keys", "values"}]}`, digests each.
 
-    Operators with state stand in the order of their ids: the one that is next to the sink is
+    Operators with state are in the order of their ids: the one that is next to the sink is
     first. None if Spark can't optimize the plan without running it.
     """
     spark = df.sparkSession

@@ -130,7 +130,7 @@ class _Sessions:
 
 
 def _session(jars: str, scratch: Path) -> Any:
-    """Start Spark; where it does not, its log is the place to look into."""
+    """Start Spark; if it does not start, its log says why."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("headgate-capture")

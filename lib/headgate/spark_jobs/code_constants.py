@@ -13,7 +13,7 @@ _WORD = re.compile(r"[\w.-]{1,24}")
 def of_module(name: str) -> set[str]:
     """Return the words among the constants of functions that are nested in the module's own.
 
-    A user function often stands inside the function that builds the query; what only that one
+    A user function is often defined inside the function that builds the query; what only that one
     names (columns, formats, options) is left out.
     """
     module = sys.modules.get(name)

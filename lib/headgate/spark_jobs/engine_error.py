@@ -1,4 +1,4 @@
-"""Why Spark did not go on: the error that matters, out of the chain in which it stands.
+"""Why Spark stopped: the error that matters, out of its chain of causes.
 
 PySpark reports STREAM_FAILED, and a failed task is wrapped in its job's failure; the condition that
 the engine refused by is on one of the causes.
@@ -53,7 +53,7 @@ PYTHON_FAILED = "a Python function failed: "
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The error; `is_around` where it says something of this place rather than of the query."""
+    """The error; `is_around` if it says something of this environment rather than of the query."""
 
     error_class: str
     condition: str | None

@@ -4,7 +4,7 @@ Python reports connections, writes and started programs to audit hooks before th
 in C that opens its own sockets (librdkafka, libpq) reports nothing, so credentials are withheld as
 well; nor does `os.mkfifo`.
 
-Spark also starts this module in the place of `pyspark.daemon` (`spark.python.daemon.module`): the
+Spark also starts this module instead of `pyspark.daemon` (`spark.python.daemon.module`): the
 workers that run user functions are forks of it, so they have its guard.
 """
 
@@ -60,7 +60,7 @@ class EffectGuard:
     when: str = WHILE_BUILDING
 
     def install(self) -> None:
-        """Watch this process from now on; there is no way back."""
+        """Watch this process until it ends; the hook can't be removed."""
         sys.addaudithook(self._hear)
 
     def allow(self, folder: Path) -> None:

@@ -34,8 +34,8 @@ class BatchPlans:
 
         A filter has its condition, without columns' ids, an operator with state its id; the other
         is None. `rows_in` are the rows that reached it, of a join those of the side with fewer.
-        A batch without rows can have another plan, so the place in it says nothing: filters with
-        the same condition are told apart by their order.
+        A batch without rows can have another plan, so the position in it says nothing: filters
+        with the same condition are matched by their order.
         """
         found: dict[tuple[str, int], dict[str, Any]] = {}
         for execution in self._plans.values():
@@ -66,7 +66,7 @@ class _Plan:
                 conditions[condition] += 1
 
     def _walk(self, node: Any, found: list[dict[str, Any]]) -> tuple[int, bool]:
-        """Return the rows that a node hands on, and whether state lies at it or below it."""
+        """Return the rows that a node outputs, and whether it or a node below has state."""
         below = [self._walk(child, found) for child in elements(node.children())]
         rows_in = min((rows for rows, _ in below), default=0)
         handed, has_state = sum(rows for rows, _ in below), any(s for _, s in below)

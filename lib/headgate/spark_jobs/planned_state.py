@@ -57,7 +57,7 @@ def plan_first_batch(df: Any, output_mode: str, state: Path) -> Any:
 
 
 def _log_first_offsets(checkpoint: Path) -> None:
-    """Write the entry of batch 0, which stands in the log before a batch is planned."""
+    """Write the entry of batch 0, which Spark logs before it plans a batch."""
     entry = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})
     (checkpoint / "offsets").mkdir(parents=True, exist_ok=True)
     (checkpoint / "offsets" / "0").write_text(f"v1\n{entry}\n", encoding="utf-8")

@@ -24,7 +24,7 @@ _CONF = {
 
 
 def main() -> None:
-    """Read once, asked for by the JSON file that is the only argument."""
+    """Read once, as the JSON file that is the only argument says."""
     end_with_parent()
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     scratch = Path(wish["scratch"])

@@ -42,7 +42,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 
 def in_strings(data: Any, change: Callable[[str], str]) -> Any:
-    """Return JSON data with every string value changed, keys left alone."""
+    """Return JSON data with every string value changed; keys stay."""
     if isinstance(data, str):
         return change(data)
     if isinstance(data, list):
@@ -58,7 +58,7 @@ _CHECKPOINT = "checkpointlocation"
 
 @dataclass(frozen=True, slots=True)
 class RecordFolder:
-    """Where the pieces go, and where everything else goes that is no evidence."""
+    """`pieces` is for the evidence, `scratch` for everything else."""
 
     pieces: Path
     scratch: Path
@@ -139,7 +139,7 @@ def _explained(df: Any, mode: str) -> str:
 def explicable(df: Any) -> Any:
     """Return the query execution to explain: of what `spark.sql` gave, one of its analysed plan.
 
-    Spark looks at the parsed plan for streaming sources, and a view's name is none: it would
+    Spark searches the parsed plan for streaming sources, and a view's name is none: it would
     refuse to plan the query as a batch (`QueryExecution.explainString`).
     """
     execution = df._jdf.queryExecution()
@@ -163,7 +163,7 @@ def _sink(query: Unstarted) -> dict[str, Any]:
 
 
 def _checkpoint(query: Unstarted) -> str | None:
-    """Return where the writer is told to keep its checkpoint; the session may have a default."""
+    """Return the writer's option `checkpointLocation`; the session may have a default."""
     options = case_kept(field(query.writer._jwrite, "extraOptions"))
     return next((v for k, v in options.items() if k.lower() == _CHECKPOINT), None)
 

@@ -87,7 +87,7 @@ def rollback(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -
 
 
 class Rehearsal:
-    """A query on one copy: `outcome` starts it, `facts` tell afterwards what happened."""
+    """A query on one copy: `outcome` starts it, `facts` returns afterwards what happened."""
 
     def __init__(
         self, wish: dict[str, Any], sink: ReplacedSink, scratch: Path, deadline: float
@@ -235,7 +235,7 @@ class Rehearsal:
         return {"outcome": "resumes"}
 
     def facts(self) -> dict[str, Any]:
-        """Return what is told whatever the outcome was."""
+        """Return what is reported whatever the outcome was."""
         out = [b["rows_out"] for b in self.batches]
         kept = self.scratch / "rows.jsonl"
         kept.write_text("".join(f"{row}\n" for row in self.rows), encoding="utf-8")

@@ -30,7 +30,7 @@ _NO_WRITER = (
 
 
 def main() -> None:
-    """Run one rehearsal, asked for by the JSON file that is the only argument."""
+    """Run one rehearsal, as the JSON file that is the only argument says."""
     end_with_parent()
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     into = Path(wish["into"])

@@ -1,4 +1,4 @@
-"""Put a sink of our own in the place of a query's, as near to its kind as nothing is written for.
+"""Replace a query's sink by one of our own, of the nearest kind that writes nothing.
 
 | the query's sink | in a rehearsal |
 |---|---|
@@ -70,9 +70,9 @@ class ReplacedSink:
         self._java.option("_asyncProgressTrackingOverrideSinkSupportCheck", "true")
 
     def rows(self, batch: int, is_only: bool) -> list[str] | None:
-        """Return the rows of a batch as JSON, None where they can't be told.
+        """Return the rows of a batch as JSON, None if they are unknown.
 
-        A file sink's and a memory sink's can't be told apart by batch: all, where it `is_only` one.
+        A file sink's and a memory sink's rows don't name their batch: all, if it `is_only` one.
         """
         into = self.folder / f"batch={batch}"
         if self._put == self._collect:

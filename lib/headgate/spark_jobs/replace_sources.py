@@ -43,8 +43,8 @@ class ReplacedSource:
 class GeneratedFolders:
     """The folders of generated rows below `root`; two versions share that of one location.
 
-    Of a source that is not files they share that of its name, or else that of the first, second,
-    ... location: another topic is no other folder, at which Spark would stop.
+    Sources that are not files share the folder of their name, or else that of the first, second,
+    ... location. So another topic has the same folder: Spark would stop at another one.
     """
 
     root: Path
@@ -69,7 +69,7 @@ class GeneratedFolders:
 
 
 class ReplacedReader:
-    """Stands before Spark's Java reader, and turns it to generated rows just before it reads."""
+    """Wraps a `DataStreamReader`'s Java object; at the read, generated rows replace the source."""
 
     def __init__(self, reader: Any, session: Any, folders: GeneratedFolders) -> None:
         self._reader = reader
@@ -102,7 +102,7 @@ class ReplacedReader:
         return reader.load(str(folder))
 
     def _schema(self, kind: str, location: str, options: dict[str, str]) -> Any:
-        """Return what the reader's `schema` takes; CaptureError if nothing declares it."""
+        """Return the argument of `DataStreamReader.schema`; CaptureError if none is declared."""
         given = spark_reflection.field(self._reader, "userSpecifiedSchema")
         if given.isDefined():
             return given.get()
@@ -132,7 +132,7 @@ class ReplacedReader:
 
 
 def replace_readers(folders: GeneratedFolders) -> None:
-    """Put a `ReplacedReader` before every reader that this process makes from now on."""
+    """Wrap every `spark.read` and `spark.readStream` of this process in a `ReplacedReader`."""
     stand_before(lambda reader, spark: ReplacedReader(reader, spark, folders))
 
 

@@ -78,7 +78,7 @@ def companion(jvm: Any, name: str) -> Any:
 
 
 def literal_path(path: str) -> str:
-    """Return a path as Spark's readers take it: to them, `[a,b]`, `{a,b}`, `*` and `?` are a glob.
+    """Return a path as `spark.read` takes it: there, `[a,b]`, `{a,b}`, `*` and `?` are a glob.
 
     The option `basePath` and writers take it as it is.
     """
@@ -88,7 +88,7 @@ def literal_path(path: str) -> str:
 def streaming_sources(analyzed: Any) -> list[dict[str, Any]]:
     """Return format, options, name and relation of each source, in the order of the leaves.
 
-    A stream that is used twice stands there twice, as in the offset log.
+    A stream that is used twice is listed twice, as in the offset log.
     """
     found = []
     for leaf in elements(analyzed.collectLeaves()):
@@ -116,7 +116,7 @@ def _name(leaf: Any) -> str | None:
 
 
 def given_name(reader: Any) -> str | None:
-    """Return what `DataStreamReader.name` gave to a Java reader; Spark before 4.2 names none."""
+    """Return what `DataStreamReader.name` set in its Java object; None before Spark 4.2."""
     try:
         name = option(field(reader, "userProvidedSourceName"))
     except AttributeError:

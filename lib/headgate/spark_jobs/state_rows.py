@@ -11,9 +11,9 @@ _COUNTS = "keyToNumValues"  # of a join's stores: one row a key, beside the rows
 
 
 def state_rows(spark: Any, checkpoint: str, batch: int | None) -> list[dict[str, Any]]:
-    """Return `{"operator_id", "operator", "store", "rows"}` for each store; none where none are.
+    """Return `{"operator_id", "operator", "store", "rows"}` for each store; none if there are none.
 
-    `rows` is None where the reader (Spark 4.0 and newer) can't read that store.
+    `rows` is None if Spark's state reader (Spark 4.0 and newer) can't read that store.
     """
     if batch is None:
         return []
@@ -38,7 +38,7 @@ def state_rows(spark: Any, checkpoint: str, batch: int | None) -> list[dict[str,
 def stores(
     spark: Any, checkpoint: str, batch: int | None = None
 ) -> list[tuple[dict[str, Any], str, dict[str, str]]]:
-    """Return a row of Spark's `state-metadata`, a name and the reader's options for each store.
+    """Return a row of `state-metadata`, a name and the state reader's options for each store.
 
     What is read apart has an entry of its own: a variable of transformWithState each.
     """
@@ -52,7 +52,7 @@ def stores(
 
 
 def reader(spark: Any, format: str) -> Any:
-    """Return Spark's reader of a format."""
+    """Return Spark's `DataFrameReader` of a format."""
     # Not through PySpark: its readers are guarded against the function's own.
     return spark._jsparkSession.read().format(format)
 

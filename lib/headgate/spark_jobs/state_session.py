@@ -1,4 +1,4 @@
-"""A Spark session over a checkpoint's state, for programs that read it and make it anew."""
+"""A Spark session over a checkpoint's state, for programs that read it and rebuild it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONF = {
 
 
 def run(work: Callable[[Any, dict[str, Any]], Any]) -> None:
-    """Do `work(spark, wish)`, asked for by the JSON file that is the only argument.
+    """Do `work(spark, wish)`; `wish` is the JSON file that is the only argument.
 
     What it returns, or `{"error", "condition"}` of what it raised, is written to `outcome`.
     """

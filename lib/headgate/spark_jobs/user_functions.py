@@ -36,7 +36,7 @@ def digest(function: Any) -> str:
 
 
 def _told(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield lines that are equal exactly where the code is; each function is told once."""
+    """Yield lines that are equal exactly if the code is; each function is described once."""
     if isinstance(value, functools.partial):
         yield from _told_all((value.func, *value.args, *value.keywords.values()), seen)
     elif isinstance(value, (list, tuple, set, frozenset, dict)):
@@ -167,7 +167,7 @@ class UsedFunctions:
 
 
 def watch_functions() -> UsedFunctions:
-    """Watch every way in which PySpark takes a function, from now on in this process."""
+    """Watch every way in which PySpark takes a function in this process."""
     used = UsedFunctions()
 
     def note(name: str, function: Any, kind: str = "udf") -> None:
@@ -217,7 +217,7 @@ def _before_processor(method: str, note: Callable[[str, Any, str], None]) -> Non
 
 
 def _plan_name(name: str, kind: str, function: Any) -> str:
-    """Return what a plan calls a function; a processor stands there as PySpark's own wrapper."""
+    """Return what a plan calls a function; a processor is there as PySpark's own wrapper."""
     return name if kind in ("udf", "udtf") else _name(function)
 
 

@@ -63,7 +63,7 @@ class BoundsFile:
 
 
 class BoundSources:
-    """Stands before the Kafka sources of a query that is not started yet.
+    """Bounds the Kafka sources of a query that is not started yet.
 
     `at_once` is the largest number of offsets in a batch, None for the query's own. CaptureError
     if a source isn't Kafka: nothing else can be bound. With `ends`, each batch ends at one of them,

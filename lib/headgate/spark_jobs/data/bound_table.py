@@ -1,7 +1,7 @@
-"""Java that stands before a Kafka table, compiled in the driver by the compiler that Spark brings.
+"""Java that wraps a Kafka table, compiled in the driver by the compiler that Spark brings.
 
-`Trigger.AvailableNow` asks Kafka for its latest offsets at each start of the query, so a query that
-was killed would end at later ones. `BoundTable` hands the stream over before its first batch
+`Trigger.AvailableNow` requests Kafka's latest offsets at each start of the query, so a query that
+was killed would end at later ones. `BoundTable` passes the stream to Python before its first batch
 (`made`), and waits until its end was set (`ready`). After `stopping` it has no further data, so the
 query ends between two batches. A queue in place of `ready`'s answer has the end of each batch, one
 after the other; the query ends after the last.

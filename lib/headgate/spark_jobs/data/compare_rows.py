@@ -1,6 +1,6 @@
-"""Compare the rows of two DataFrames by key, in one full outer join where keys are unique.
+"""Compare the rows of two DataFrames by key, in one full outer join if keys are unique.
 
-A join alone is right as long as no key that both sides have stands in several rows of one. Whether
+A join suffices as long as no key that both sides have is in several rows of one. Whether
 that holds is read off the join's own counts; if not, rows are compared as a multiset: equal rows
 cancel each other out first, and what is left of a key is paired in the order of its values. How
 many rows the join would give is estimated before it, so that a key with very many rows on both
@@ -40,7 +40,7 @@ _MOST_TIMES, _MOST_MORE = 2, 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ComparedColumn:
-    """A column that is no key; a type is NullType where that output lacks the column."""
+    """A column outside the key; a type is NullType if that output lacks the column."""
 
     name: str
     kind_a: DataType

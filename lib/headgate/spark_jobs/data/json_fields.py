@@ -1,4 +1,4 @@
-"""Tell the type of a field of the JSON that a result's column `value` is made of, from the plan."""
+"""Find the type of a field of the JSON that a result's column `value` is made of, in the plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headgate.spark_jobs.spark_reflection import elements, id_of, kind_of, nodes
 
 
 def json_kind(rows: Any, field: str) -> str | None:
-    """Return the type in Spark's words, such as `bigint`; None if the plan doesn't tell it.
+    """Return the type in Spark's words, such as `bigint`; None if the plan doesn't have it.
 
     `field` has dots between the names of nested fields.
     """

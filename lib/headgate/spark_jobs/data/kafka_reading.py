@@ -1,9 +1,8 @@
 """How far a batch has read each Kafka partition, from the tasks that read it.
 
 A batch has no offset log. But each task of a Kafka scan reads one range of offsets, and Spark
-reports how many records a task has read. Records are fewer than offsets where a topic is compacted
-or has transaction markers, so that a partition whose task still runs is at least at the offset that
-is told.
+reports how many records a task has read. Records are fewer than offsets if a topic is compacted
+or has transaction markers. So the partition of a running task is at least at the reported offset.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def counting_session(name: str) -> Any:
 
 
 class KafkaReading:
-    """Looks at the running query of a session; `ranges` are what it reads in all."""
+    """Observes the running query of a session; `ranges` are what it reads in all."""
 
     def __init__(self, spark: Any, ranges: OffsetRanges) -> None:
         self._spark, self._ranges = spark, ranges

@@ -1,8 +1,8 @@
 """Let a function that builds a streaming query build a batch one: the same code over `spark.read`.
 
-`spark.readStream` gives a batch reader that takes the streaming reader's calls, and `writeStream` a
-writer that only remembers. A Kafka source reads the offsets that it is told. Spark ignores a
-watermark in a batch: no record is late there.
+`spark.readStream` gives a `BatchReader`, which takes the calls of a `DataStreamReader`, and
+`writeStream` a writer that only remembers. A Kafka source reads the offsets that it is given. Spark
+ignores a watermark in a batch: no record is late there.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _json(text: Any) -> dict[str, Any]:
 
 
 class RememberedWriter:
-    """A `DataStreamWriter` that starts nothing, and knows what it was told."""
+    """A `DataStreamWriter` that starts nothing, and remembers its calls."""
 
     def __init__(self, rows: Any, built: Built) -> None:
         self.rows = rows
@@ -294,7 +294,7 @@ class EndedQuery:
 
 
 def build_as_batch(built: Built) -> None:
-    """Turn every streaming reader and writer of this process to a batch from now on.
+    """Turn every `readStream` and `writeStream` of this process to a batch.
 
     `built.within(rows, column)` is applied to the rows before each watermark.
     """

@@ -84,9 +84,9 @@ def read_output(
 ) -> Output:
     """Return an output's rows with its columns.
 
-    `keys` tells a CSV header from data, and whether a topic's record key is a column. `newest`
-    keeps a topic's newest record of each key. OutputError says what can't be read and why,
-    UnreachableError which server did not answer.
+    `keys` distinguishes a CSV header from data, and decides whether a topic's record key is a
+    column. `newest` keeps a topic's newest record of each key. OutputError says what can't be read
+    and why, UnreachableError which server did not answer.
     """
     if isinstance(address, TopicOutput):
         return _topic(spark, address, connections.kafka, keys, newest)

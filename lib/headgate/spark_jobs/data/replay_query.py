@@ -203,7 +203,7 @@ def forget_call(spark: Any, built: Any) -> None:
 
 
 def within(given: argparse.Namespace) -> Callable[[Any, str], Any]:
-    """Return what keeps input whose event time is in the range that was asked for."""
+    """Return what keeps input whose event time is in the requested range."""
 
     def limited(rows: Any, column: str) -> Any:
         from pyspark.sql import functions as f
@@ -214,7 +214,7 @@ def within(given: argparse.Namespace) -> Callable[[Any, str], Any]:
 
 
 def results_between(rows: Any, given: argparse.Namespace, watermarks: Sequence[str]) -> Any:
-    """Return the results whose time is in `[from, until)`; all of them if none was asked for."""
+    """Return the results whose time is in `[from, until)`; all of them without a range."""
     if not given.start and not given.until:
         return rows
     return _between(

@@ -205,7 +205,7 @@ class Replay:
         return {**self._counts.facts(range(last + 1)), "mode": self.mode}
 
     def _select(self, rows: Any) -> Any:
-        """Return the results whose time is asked for."""
+        """Return the results in the requested range of time."""
         from headgate.spark_jobs.data.replay_query import results_between
 
         given = self._given

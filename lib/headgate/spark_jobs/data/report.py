@@ -1,7 +1,7 @@
-"""How a program that processes data reports: progress and result as JSON, and asks to stop.
+"""How a program that processes data reports: progress and result as JSON, and how it is stopped.
 
 With `--report FOLDER` it appends a line to `progress.jsonl` there for each report, writes
-`result.json` at its end, and stops at its next safe place once a file `stop` is there. Without the
+`result.json` at its end, and stops at its next safe point once a file `stop` is there. Without the
 option, reports go to stderr and the result to stdout. So it needs nothing of Headgate's worker.
 """
 
@@ -50,7 +50,7 @@ class Report:
 
     @property
     def must_stop(self) -> bool:
-        """Whether somebody wants the program to stop at its next safe place."""
+        """Whether somebody wants the program to stop at its next safe point."""
         return self._folder is not None and (self._folder / STOP).exists()
 
     def progress(self, **values: Any) -> None:
@@ -63,7 +63,7 @@ class Report:
             file.write(line + "\n")
 
     def result(self, ended: Ended) -> None:
-        """Write the result; a reader sees all of it or none."""
+        """Write the result; it is visible whole or not at all."""
         found = {"schema": 1, "outcome": ended.outcome, "facts": dict(ended.facts)}
         text = json.dumps(found | {"error": mask_text(ended.error) if ended.error else None})
         if self._folder is None:

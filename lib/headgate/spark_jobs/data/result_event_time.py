@@ -1,4 +1,4 @@
-"""Tell whether the time of a result is the event time of its records, or the start of its window.
+"""Find out whether a result's time is its records' event time, or the start of its window.
 
 Then results of a range of time come from records of this range and no others. A time that is made
 of the event time otherwise, such as local time or the time of a delivery, isn't: its records can be

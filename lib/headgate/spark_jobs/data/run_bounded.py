@@ -80,7 +80,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
 
 def build_query(spark: Any, given: argparse.Namespace) -> Any:
-    """Return what the function would start; CaptureError if it is no query with a sink."""
+    """Return what the function would start; CaptureError if it isn't a query with a sink."""
     from headgate.spark_jobs import block_start
     from headgate.spark_jobs.call_function import called
     from headgate.spark_jobs.choose_query import chosen
@@ -243,7 +243,7 @@ class BoundedQuery:
 
 
 def _is_batch(progress: dict[str, Any]) -> bool:
-    """Whether it tells of a batch; an idle query reports without one."""
+    """Whether it reports a batch; an idle query reports without one."""
     return "addBatch" in progress["durationMs"]
 
 

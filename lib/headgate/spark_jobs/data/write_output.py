@@ -53,8 +53,8 @@ def read_target(text: str, columns: str | None = None) -> Target:
 def shaped(rows: Any, target: Target, *, run: str | None) -> Any:
     """Return the rows with the columns that the target takes.
 
-    A topic's records get the header `headgate.run` with the run's id: who reads them can tell them
-    apart, and a run that was killed can be told from the next.
+    A topic's records get the header `headgate.run` with the run's id: consumers distinguish them by
+    it, and a restarted run finds what a killed one wrote.
     """
     if target.format == "jdbc":
         return as_table_rows(rows, target.columns)

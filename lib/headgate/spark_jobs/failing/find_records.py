@@ -3,8 +3,8 @@
 Only what works record by record is run: the query without its deduplications, up to its first
 aggregation or other operator that needs several records, with the values that an aggregation takes
 from a record. A record fails if this part and the whole query raise an error over the record by
-itself. So an error that only a group of records makes, or a value that no result needs, is no
-record's.
+itself. An error that only a group of records makes, or a value that no result needs, is therefore
+not reported.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def first_failing(fails: Callable[[int, int], bool], begin: int, end: int) -> in
     """Return the first offset of a range that fails; the range as a whole does.
 
     It reads little more than the records before that offset: `fails` gets ranges that grow, then
-    halves of the last one. Errors that need several records lead to one of these.
+    halves of the last one. If an error needs several records, the offset is one of theirs.
     """
     size = _FIRST_STEP
     while begin + size < end:

@@ -74,7 +74,7 @@ class LateRecords:
     _parts: list[Any] = field(default_factory=list)
 
     def rows_of(self, ranges: OffsetRanges, read: Read) -> Any:
-        """Return a source's rows: the late ones with the others, or alone if `is_alone`."""
+        """Return a source's rows: the late ones with the others, or only those if `is_alone`."""
         if self.input not in ranges.parts:
             return read(ranges)
         self.reads += 1
@@ -185,7 +185,7 @@ def read_late(given: argparse.Namespace) -> LateRecords:
 
 
 def _each_place_once(rows: Any) -> Any:
-    """Return the rows of files without those whose place is there twice; Kafka has each once."""
+    """Return the rows of files, one for each topic, partition and offset; Kafka has each once."""
     from pyspark.sql import functions as f
 
     # Rows without a whole place are each a record of their own.
@@ -202,7 +202,7 @@ def _as_they_are(rows: Any) -> Any:
 
 
 def _inside(ranges: OffsetRanges) -> Any:
-    """Return the condition that a row's place is in the ranges."""
+    """Return the condition that a row's offset is in the ranges."""
     from pyspark.sql import functions as f
 
     conditions = [
@@ -230,7 +230,7 @@ def _identified(rows: Any, identity: tuple[str, ...]) -> Any:
 
 
 def _of_input(rows: Any, topic: str) -> Any:
-    """Return the rows as those of the input topic, for a function that looks at it."""
+    """Return the rows as those of the input topic, for a function that uses the column `topic`."""
     from pyspark.sql import functions as f
 
     return rows.withColumn("topic", f.lit(topic))

@@ -106,7 +106,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 class Touch:
     """What late records touch: the keys, and the columns of the result that are the key.
 
-    `rows` are the results of the late records alone. Each row with one of the keys meets `near`.
+    `rows` are the results of only the late records. Each row with one of the keys meets `near`.
     """
 
     def __init__(self, built: Any, rows: Any, keys: Sequence[str], time_column: str | None) -> None:
@@ -179,7 +179,7 @@ def _shown(row: Mapping[str, str | None]) -> dict[str, str | None]:
 def built_touch(
     spark: Any, given: argparse.Namespace, ranges: OffsetRanges, late: LateRecords
 ) -> Touch:
-    """Call the function over the late records alone; return what they touch."""
+    """Call the function over only the late records; return what they touch."""
     from headgate.spark_jobs.block_start import intercept_starts
     from headgate.spark_jobs.data.late.touched_keys import joins_itself
     from headgate.spark_jobs.data.read_as_batch import Built, build_as_batch

@@ -1,10 +1,10 @@
-"""Process the keys that late records touch, and put their results in place of the old ones.
+"""Process the keys that late records touch, and replace the old results of these keys.
 
     replace_results.py --entry-point MODULE:FUNCTION --offsets '{"orders": {"0": [0, 90000]}}' \\
         --input orders --late-offsets '{"late-orders": {"0": [0, 120]}}' --keys city \\
         --target parquet:/data/totals --to /data/totals-new
 
-The function is called twice over `spark.read`: with the late records alone, which gives the keys
+The function is called twice over `spark.read`: with only the late records, which gives the keys
 they touch, and with all records, of whose results those of the touched keys are kept. The target
 isn't changed.
 

@@ -132,7 +132,7 @@ class TargetFolder:
         return self._link_others(to, touched)
 
     def _timestamps(self, spark: Any) -> str | None:
-        """Return how its Parquet files hold timestamps: readers of a folder expect one way."""
+        """Return how its Parquet files hold timestamps: consumers of a folder expect one way."""
         files = self.files()
         if self.format != "parquet" or not files:
             return None

@@ -2,7 +2,7 @@
 
 A result belongs to a key if its columns are what every aggregation groups by, or made of it: then
 no record of another key can change it. A condition after an aggregation (`having`) is left out
-here: the late records alone may not meet it, but together with the others they may.
+here: the late records may not meet it by themselves, but together with the others they may.
 """
 
 from __future__ import annotations
