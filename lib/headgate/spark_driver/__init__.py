@@ -1,1 +1,1 @@
-"""What runs inside a user's own Spark driver: one listener, one thread, one place to write to."""
+"""What runs inside a user's own Spark driver: one listener, one thread, one destination."""

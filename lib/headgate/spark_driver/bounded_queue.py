@@ -23,7 +23,7 @@ class Bounded:
         return len(self._records)
 
     def put(self, record: Record) -> None:
-        """Add at the end; the oldest goes where there is no room."""
+        """Add at the end; if the queue is full, the oldest is dropped."""
         with self._changed:
             self._records.append(record)
             self._bound()
@@ -52,7 +52,7 @@ class Bounded:
             self._changed.notify()
 
     def drops(self, run: str) -> int:
-        """Return how many records of a run were dropped, and begin to count anew."""
+        """Return how many records of a run were dropped, and reset the count."""
         with self._changed:
             return self._drops.pop(run, 0)
 

@@ -29,8 +29,8 @@ _LARGEST_LOGICAL = 8 << 20
 def plan_text(query: Any) -> str:
     """Return the extended explain text of a Java `StreamingQuery`'s last batch.
 
-    Spark cuts lists of fields (`spark.sql.debug.maxToStringFields`); where it did, the sections
-    are printed anew without that limit.
+    Spark cuts lists of fields (`spark.sql.debug.maxToStringFields`); if it did, the sections
+    are printed once more without that limit.
     """
     text = str(query.explainInternal(True))
     if _CUT not in text:
@@ -60,7 +60,7 @@ def _tree(node: Any) -> str:
 def facts(query: Any, spark_version: str) -> dict[str, Any] | None:
     """Return `capture` (as capture.json has it) and `logical` (a plan's JSON) of a query.
 
-    None where this is no query with a plan of its own to be seen (an old or foreign release).
+    None if the query has no plan of its own that can be read (an old or foreign release).
     """
     execution = query.streamingQuery()
     try:

@@ -1,4 +1,4 @@
-"""Where records go: what each place takes, and the names of the files in a folder."""
+"""Where records go: what each destination takes, and the names of the files in a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headgate.parse.spark.watch.mark import PART
 
 @dataclass(slots=True)
 class Telling:
-    """One run as a place sees it; `head` are the lines that each part and each hour begins with."""
+    """One run, for its destination; each part and each hour begins with the lines of `head`."""
 
     query: str
     run: str
@@ -29,7 +29,7 @@ class Destination(Protocol):
     """Somewhere to write to; calls come from one thread."""
 
     def write(self, telling: Telling, lines: Sequence[bytes]) -> None:
-        """Keep all of the lines or raise OSError; then the same lines come again."""
+        """Keep all of the lines or raise OSError; then the same lines are sent once more."""
 
     def end(self, telling: Telling) -> None:
         """Let go of what a run that has ended held."""

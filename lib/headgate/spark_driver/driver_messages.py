@@ -1,4 +1,4 @@
-"""Stop a query between two batches when Headgate asks for it, where the program allows that."""
+"""Stop a query between two batches at Headgate's request, if the program allows that."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Trouble = Callable[[str, Exception], None]
 class Control:
     """The thread that reads requests; it answers by records, and only of runs of its session.
 
-    A request is acted on once, whatever comes again. `token` None takes unsigned ones: then
-    whoever may write to the place may stop a query.
+    A request is acted on once, even if it arrives twice. `token` None takes unsigned ones: then
+    whoever may write to the watch's folder or topic may stop a query.
     """
 
     def __init__(

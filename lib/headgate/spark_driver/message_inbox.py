@@ -15,13 +15,13 @@ _SECONDS = 5.0
 
 
 class Inbox(Protocol):
-    """Calls come from one thread and may raise whatever the place raises."""
+    """Calls come from one thread and may raise whatever the folder or topic raises."""
 
     def requests(self) -> Iterator[ControlRequest]:
-        """Yield what came since it was last asked; some may come again."""
+        """Yield what came since the last call; some may be duplicates."""
 
     def close(self) -> None:
-        """Let go of the place."""
+        """Close what the inbox has open."""
 
 
 class FolderInbox:

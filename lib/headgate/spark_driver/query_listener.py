@@ -17,7 +17,7 @@ Trouble = Callable[[str, Exception], None]
 
 
 class _Notes:
-    """Hands on what an event makes; no exception leaves it: Spark would log it at each event."""
+    """Passes what an event makes; no exception leaves it: Spark would log it at each event."""
 
     def __init__(self, take: Take, trouble: Trouble) -> None:
         self._take = take

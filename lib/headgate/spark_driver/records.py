@@ -18,7 +18,7 @@ LARGEST_TEXT = 16 << 20
 
 
 class Kind(StrEnum):
-    """What a line is about. STARTED, QUERY and PLAN are told anew at the head of each part."""
+    """What a line is about. STARTED, QUERY and PLAN are repeated at the head of each part."""
 
     STARTED = "started"
     QUERY = "query"
@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line to be; `query` and `run` are Spark's ids, `at` is when it was told."""
+    """One line to write; `query` and `run` are Spark's ids, `at` is when it was reported."""
 
     kind: Kind
     query: str
@@ -43,7 +43,7 @@ class Record:
 
 
 def now() -> str:
-    """Return the time as records tell it: ISO 8601 in UTC, milliseconds."""
+    """Return the time in the form of records: ISO 8601 in UTC, milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

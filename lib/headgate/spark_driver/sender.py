@@ -27,7 +27,7 @@ class PlanTurns:
     """The turns of one run; times are of `time.monotonic`.
 
     A batch hides the sources that had no rows, so every new set of sources with rows is a reason
-    to ask; the rest is asked for once in a while.
+    to request the plan; otherwise it is requested once in a while.
     """
 
     seen: set[frozenset[int]] = field(default_factory=set)
@@ -81,8 +81,8 @@ class _Run:
 class Sender:
     """Takes records from `records` and writes them to `place` until it is closed.
 
-    It asks the session for plans, from its own thread; nothing that fails here reaches the
-    query, and `trouble` hears of it.
+    It requests plans from the session, in its own thread; nothing that fails here reaches the
+    query, and `trouble` is called with it.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Sender:
             self._records.put(Record(Kind.STARTED, query.query, query.run, now(), body))
 
     def _turn(self, taken: list[Record], *, last: bool = False) -> None:
-        """Complete and write; what can't be written goes back and waits its turn."""
+        """Complete and write; what can't be written returns to the queue and waits its turn."""
         records = [r for record in taken for r in self._completed(record)]
         records += self._partings() if last else self._signs_of_life(records)
         while records:
@@ -148,7 +148,7 @@ class Sender:
             records = [r for r in records if r.run != run]
 
     def _completed(self, record: Record) -> list[Record]:
-        """Return the record, after what has to stand before it and before the plan it calls for."""
+        """Return the record, after those that must precede it, and before the plan it calls for."""
         out: list[Record] = []
         run = self._runs.get(record.run)
         if run is None:
@@ -206,7 +206,7 @@ class Sender:
         )
 
     def _signs_of_life(self, records: list[Record]) -> list[Record]:
-        """Tell of each run that was quiet for a while whether the session still has it."""
+        """Report of each run that was quiet for a while whether the session still has it."""
         at = time.monotonic()
         told = {r.run for r in records}
         quiet = {

@@ -45,7 +45,7 @@ class Session(Protocol):
         """Return whether that run of the query is in the middle of a batch."""
 
     def stop(self, query: str, run: str) -> None:
-        """Stop that run of the query; another run of it is left alone."""
+        """Stop that run of the query; another run of it continues."""
 
     def add(self, listener: Any) -> None:
         """Register a listener."""
@@ -171,7 +171,7 @@ def _settings(conf: Any) -> dict[str, str]:
 
 
 def this_process() -> dict[str, Any]:
-    """Return what tells on this very machine whether the process still lives.
+    """Return what shows on this very machine whether the process still lives.
 
     `begun` is its start in clock ticks after boot, `boot` the kernel's boot id, `space` its pid
     namespace (Linux); what the machine does not say is left out.

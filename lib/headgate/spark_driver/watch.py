@@ -1,4 +1,4 @@
-"""`headgate.watch(spark, to)`: tell a folder or a topic of all that a session's queries do."""
+"""`headgate.watch(spark, to)`: report all that a session's queries do to a folder or a topic."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Watch:
     def close(self, seconds: float = _AT_CLOSE) -> None:
         """Take the listener off and write what is left, within that time; twice is once.
 
-        Ends that Spark has yet to tell of queries that were stopped are waited for, 10 s at most.
+        Waits, 10 s at most, until Spark has reported the end of queries that were stopped.
         """
         _forget(self)
         control, self._control = self._control, None
@@ -69,7 +69,7 @@ class Watch:
         """Write what is left, as the program ends.
 
         A classic session is not asked any more: its JVM may be gone already. The server of a
-        Connect session tells the end of a query that was stopped later than `stop()` returns.
+        Connect session reports the end of a query that was stopped later than `stop()` returns.
         """
         session = self._session
         if session is None or session.is_classic:
@@ -86,7 +86,7 @@ class Watch:
             time.sleep(0.02)
 
     def _within(self, seconds: float, what: str, call: Callable[..., Any], *given: Any) -> None:
-        """Call from a thread that is left alone after that time: a session may never answer."""
+        """Call from a thread that is abandoned after that time: a session may never answer."""
         thread = threading.Thread(target=self._tried, args=(what, call, *given), daemon=True)
         thread.start()
         thread.join(seconds)
@@ -233,7 +233,7 @@ def _place(
     most_bytes: int,
     every: float,
 ) -> Callable[[], Destination]:
-    """Return what opens the place; opened by the sender, so that no program waits for it."""
+    """Return what opens the destination; the sender opens it, so that no program waits for it."""
     if to.startswith(TOPIC):
         topic = to.removeprefix(TOPIC)
         servers = bootstrap or kafka.get("bootstrap.servers")
@@ -257,7 +257,7 @@ def _place(
 
 
 def _inbox(to: str, bootstrap: str | None, kafka: Mapping[str, str]) -> Callable[[], Inbox]:
-    """Return what opens the place of requests; a store that can't be watched cheaply has none."""
+    """Return what opens the inbox of requests; a store that can't be watched cheaply has none."""
     if to.startswith(TOPIC):
         servers = bootstrap or kafka.get("bootstrap.servers") or ""
         return lambda: TopicInbox(to.removeprefix(TOPIC), servers, kafka)

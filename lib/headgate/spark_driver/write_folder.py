@@ -20,7 +20,7 @@ class _Part:
 
 
 class Folder:
-    """Lines are whole: a write that the disk takes in part is taken back."""
+    """Lines are whole: if the disk takes only a part of a write, that part is removed."""
 
     def __init__(self, folder: Path, *, part_bytes: int, most_bytes: int) -> None:
         self._folder = folder

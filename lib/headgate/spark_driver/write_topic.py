@@ -97,7 +97,7 @@ class Topic:
             self._lost[telling.run] += 1
 
     def _is_due(self, telling: Telling) -> bool:
-        """Whether the head is to be sent anew; the first lines of a run bring it themselves."""
+        """Whether the head is to be sent once more; the first lines of a run have it themselves."""
         last, now = self._sent.setdefault(telling.run, time.monotonic()), time.monotonic()
         if now - last < _ANEW:
             return False
