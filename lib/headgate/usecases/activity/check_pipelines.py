@@ -55,7 +55,7 @@ def check_pipelines(context: Context, *, ask_commands: bool = True) -> dict[str,
 
 @dataclass(slots=True)
 class _Look:
-    """One look at all pipelines; what several share is read once."""
+    """One check of all pipelines; what several share is read once."""
 
     context: Context
     before: Mapping[str, Activity]

@@ -22,7 +22,7 @@ _HEAD = 200
 def read_version_file(place: str) -> Version | None:
     """Return the version in a local file that `headgate capture` wrote, None for anything else.
 
-    The result is that of `read_version`. But this function doesn't import the readers of plans,
+    The result is that of `read_version`. But this function doesn't import the parsers of plans,
     logs and checkpoints, because the imports take most of the time of a comparison. Raises
     ParseError if the file is damaged or from a newer release.
     """
@@ -118,8 +118,8 @@ def identified(
 ) -> tuple[Version, Version]:
     """Return both versions with the application id that headgate.toml registers for the evidence.
 
-    A description alone has no application id. If several or no applications match, both versions
-    are returned unchanged.
+    A description by itself has no application id. If several or no applications match, both
+    versions are returned unchanged.
     """
     old, new = versions
     if context is None or old.engine is not Engine.KAFKA_STREAMS or new.engine is not old.engine:

@@ -98,7 +98,7 @@ def _avro_of(version: Version, topic: str, column: str) -> Iterator[Parsed]:
 
 
 def _is_same(change: OutputChange) -> bool:
-    """Whether a type's change is none to a reader of JSON: whole numbers are written alike."""
+    """Whether consumers of JSON don't notice a type's change: whole numbers are written alike."""
     both = {change.before, change.after}
     return bool(change.column) and change.after is not None and both <= _WHOLE
 

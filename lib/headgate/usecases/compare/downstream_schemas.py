@@ -45,7 +45,7 @@ class _Version:
 
 
 def of_topics(context: Context, before: Version, after: Version) -> SchemaCheckResult:
-    """Check each changed schema of a reader or writer; without a change, nothing is read."""
+    """Check each changed schema of a consumer or producer; without a change, nothing is read."""
     findings: list[Finding] = []
     warnings: dict[str, None] = {}
     asked = answered = 0

@@ -116,7 +116,7 @@ def _running(context: Context, place: str, trace: Trace, problems: list[str]) ->
 def _is_new(found: LoggedRun, trace: Trace) -> bool:
     """Say whether a run with a plan did what no run of the old version can have done.
 
-    It reported a batch beyond the last that was committed, or began one beyond the last begun.
+    It reported a batch after the last committed one, or started one after the last started one.
     """
     run = found.run
     reported = (run.newest or {}).get("batchId")
@@ -129,7 +129,7 @@ def _later(batch: int | None, than: int | None) -> bool:
 
 
 def _alone(found: Gathered, query: LoggedQuery, run: LoggedRun) -> Gathered:
-    """Return what was told of one run, and nothing of the ones before it."""
+    """Return what was reported of one run, and nothing of the ones before it."""
     log = alone(query, run)
     for piece in found.pieces:
         if not piece.kind.is_log:

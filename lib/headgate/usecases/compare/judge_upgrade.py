@@ -136,7 +136,7 @@ def _at_its_place(known: Version, now: Version, named: str) -> Version:
 
 
 def _with_what_state_says(report: Report, other: Report) -> Report:
-    """Add what the state alone says against the new version, where nothing said so yet."""
+    """Add what only the state says against the new version, if nothing said so yet."""
     known = {f.rule for f in report.findings}
     bad = (Outcome.REFUSES, Outcome.SILENTLY_WRONG)
     more = [f for f in other.findings if f.outcome in bad and f.rule not in known]

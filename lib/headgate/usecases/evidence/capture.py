@@ -97,7 +97,7 @@ def is_function(evidence: str) -> bool:
 
 
 def _called(place: str, stack: ExitStack, context: Context | None, query: str | None) -> str:
-    """Call a function and return the folder of what it told, which lasts as long as `stack`."""
+    """Call a function and return the folder of what it reported, which lasts as long as `stack`."""
     # What starts processes is not imported for a file.
     import tempfile
 
@@ -109,7 +109,7 @@ def _called(place: str, stack: ExitStack, context: Context | None, query: str | 
 
 
 def _named(version: Version, places: dict[str, str]) -> Version:
-    """Name the functions where the temporary folders of their pieces stand."""
+    """Replace the temporary folders of the pieces by the names of the functions."""
     evidence: dict[Evidence, None] = {}
     for found in version.evidence:
         place = next((p for f, p in places.items() if found.path.startswith(f)), None)

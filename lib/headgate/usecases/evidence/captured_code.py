@@ -19,7 +19,7 @@ def code_of(entry_point: str) -> Code:
 
 
 def code_beside(evidence: Sequence[str]) -> Code | None:
-    """Return the commit of the clone that all evidence lies in, None without one."""
+    """Return the commit of the clone that has all evidence, None without one."""
     places = [Path(e) for e in evidence]
     if not places or not all(p.exists() for p in places):
         return None

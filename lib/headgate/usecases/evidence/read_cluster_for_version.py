@@ -119,7 +119,7 @@ def moved_to(version: Version, now: Version) -> Version:
 
 
 def _is_read_now(evidence: Sequence[str], version: Version) -> bool:
-    """Say whether what tells the offsets was read now, and not when the version was stored."""
+    """Say whether the source of the offsets was read now, and not when the version was stored."""
     told = [e.path for e in version.evidence]
     return any(path == e or path.startswith(e.rstrip("/") + "/") for path in told for e in evidence)
 

@@ -61,7 +61,7 @@ def _completed(
     cluster: Cluster,
     known: Mapping[str, Version],
 ) -> Version:
-    """Complete by what is proven: another application's topics are never taken for its own."""
+    """Complete by what is verified: another application's topics are never taken for its own."""
     application = str(pipeline.group)
     proven = owned_by(ownership(context.registry, known, cluster), application)
     return observed(version, application, cluster, {o.topic: o.proof for o in proven})

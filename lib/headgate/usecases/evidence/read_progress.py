@@ -45,7 +45,7 @@ def read_progress(
 
 
 class _Chooser:
-    """Says whose reports a log keeps: those asked for, else those of the first query."""
+    """Says whose reports a log keeps: those of the requested query, else of the first one."""
 
     def __init__(self, query: str | OwnQuery | None) -> None:
         self._wanted = _words(query)
@@ -88,7 +88,7 @@ def _decoded(report: bytes) -> Any:
 
 
 def _read(report: Any) -> BatchProgress | None:
-    """Return a report's batch; None for one of another shape, of which a warning tells."""
+    """Return a report's batch; None for one of another shape, which a warning names."""
     try:
         return query_progress.read_progress(report)
     except (ValueError, AttributeError, TypeError):

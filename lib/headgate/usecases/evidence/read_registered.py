@@ -66,7 +66,7 @@ def _of_query(pipeline: Pipeline, found: Gathered) -> Version:
 def _told(context: Context, pipeline: Pipeline) -> tuple[FileLocation | None, list[str]]:
     """Return the watch's folder, and the query's parts in it: the newest first, as it says most.
 
-    Registered evidence is somebody's choice and stays alone. A topic is not read for this.
+    Registered evidence is somebody's choice: nothing is added to it. A topic is not read for this.
     """
     if not pipeline.watch or pipeline.evidence or pipeline.watch.startswith(TOPIC):
         return None, []
@@ -103,14 +103,14 @@ def _has_plan(watched: Watched) -> bool:
 
 
 def _of_logical_plan(watched: Watched) -> str:
-    """Return the fingerprint of the version that the logical plan alone shows."""
+    """Return the fingerprint of the version that only the logical plan shows."""
     runs = tuple(replace(run, plans=(), newest=None, reports=()) for run in watched.log.runs)
     only = replace(watched, log=replace(watched.log, runs=runs))
     return fingerprint(assemble(Gathered(pieces=[Piece(EvidenceKind.WATCH, "", only)])))
 
 
 def _watched(context: Context, pipeline: Pipeline) -> str | None:
-    """Return the id of the query; without a checkpoint the watch itself tells it."""
+    """Return the id of the query; without a checkpoint the watch itself reports it."""
     if pipeline.checkpoint:
         return query_id_of(pipeline.checkpoint, context)
     assert pipeline.watch is not None

@@ -103,7 +103,7 @@ def _is_empty(piece: Piece) -> bool:
 
 
 def _gather(place: FileLocation, found: Gathered) -> None:
-    """Add one place; EvidenceError where it holds nothing that is known."""
+    """Add one location; EvidenceError if it holds nothing that is known."""
     if not place.is_folder:
         found.pieces.append(_only_piece(place, found))
         return
@@ -172,7 +172,7 @@ def _event_log(files: EventLogFiles, found: Gathered) -> Piece:
 
 
 def _rest(location: str, found: Gathered) -> Piece:
-    """Return what a UI or a History Server tells; its client is not imported for a file."""
+    """Return what a UI or a History Server reports; its client is not imported for a file."""
     from headgate.gateway.spark.rest_api import read_spark_rest
 
     log, is_whole = read_spark_rest(location, found.keep)
@@ -225,7 +225,7 @@ def _folder(folder: FileLocation, entry: FolderEntry, found: Gathered) -> None:
 
 
 def _sink_log(place: FileLocation, inside: Sequence[FolderEntry]) -> Piece | None:
-    """Return what a file sink's own log tells, of its folder or of the output that it lies in.
+    """Return a file sink's own log, of its folder or of the output that contains this folder.
 
     The output itself is data, not evidence: there may be a lot of it.
     """

@@ -102,7 +102,7 @@ def _words(found: Gathered, location: str, context: Context | None) -> Iterator[
 
 
 def _text(location: str, context: Context | None) -> str:
-    """Return explain text once more: the plans don't keep how it was asked for."""
+    """Return explain text once more: the plans don't keep the mode of `explain`."""
     place = find(location, context.registry.file_systems if context else None)
     return "" if place is None else read(place).decode("utf-8", "replace")
 

@@ -1,4 +1,4 @@
-"""The symbolic links of a clone: git compares what a link says, not what it leads to."""
+"""The symbolic links of a clone: git compares what a link says, not its target."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Links:
     def with_names(self, paths: Iterable[str]) -> frozenset[str]:
         """Return the paths, and all names that the links give to the same files.
 
-        A link has changed, too, if only a part of the folder that it leads to has.
+        A link has changed, too, if only a part of its target folder has.
         """
         found = frozenset(paths)
         new: frozenset[str] = found

@@ -165,7 +165,7 @@ class TwinRuns:
 def other_session(old: Version, ran: Version) -> str:
     """Say what of an old version's session isn't, or may not be, that of the run; "" if all is.
 
-    A twin run sets its own number of partitions, so only settings of the session tell it.
+    A twin run sets its own number of partitions, so only settings of the session are compared.
     """
     if old.engine_version is None or old.engine_version != ran.engine_version:
         return "Spark's release isn't the same, or isn't known,"

@@ -109,9 +109,9 @@ def _read(context: Context, pipeline: Pipeline, stored: Version | None) -> Versi
 
 
 def _watched(context: Context, pipeline: Pipeline, version: Version) -> Version:
-    """Return the version with the offsets of its watch, where those are newer.
+    """Return the version with the offsets of its watch, if those are newer.
 
-    A watch that can't be read is told where the pipeline's state is shown.
+    A watch that can't be read is reported where the pipeline's state is shown.
     """
     if pipeline.watch is None:
         return version

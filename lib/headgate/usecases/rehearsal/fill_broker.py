@@ -88,7 +88,7 @@ def stage_of(
 def _supposed(
     app: StreamsApplication, directory: StateDirectory, old: Version | None, given: Sequence[Record]
 ) -> Iterator[Wanted]:
-    """Yield topics without a cluster to look at: partitions by evidence, else by the tasks."""
+    """Yield topics if no cluster is given: partitions by evidence, else by the tasks."""
     known = dict(old.streams.inputs) if old and old.streams else {}
     highest: dict[str, int] = {}
     for record in given:

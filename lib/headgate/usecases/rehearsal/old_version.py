@@ -45,7 +45,7 @@ def _nothing(directory: StateDirectory) -> Version:
 
 
 def _owned(version: Version, directory: StateDirectory, seen: UserCluster) -> dict[str, str]:
-    """Return the internal topics that something proves to be the application's, with the proof."""
+    """Return the internal topics that are verified to be the application's, with the evidence."""
     described = version.streams.expected_topics() if version.streams else {}
     committed = {topic for topic, _ in seen.committed}
     prefix, found = f"{directory.application_id}-", {}

@@ -205,7 +205,7 @@ def _old(
 
 
 def _back(old: Rehearsed | str, new: Rehearsed) -> RollbackTrial:
-    """Return what the old version did on the touched copy, with what that does not prove."""
+    """Return what the old version did on the touched copy, with what that does not verify."""
     if isinstance(old, str):
         return RollbackTrial(outcome=EngineOutcome.UNKNOWN, note=old)
     assert old.engine.rollback is not None
@@ -235,7 +235,7 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
 
 
 def _same_input(folder: Path, old: Rehearsed, new: Rehearsed) -> bool:
-    """Whether both read the same places, and their logs hold the same positions of each batch."""
+    """Whether both read the same sources, and their logs hold the same positions of each batch."""
     from headgate.spark_jobs.batch_log import positions, same_sources
 
     if not same_sources(old.pieces, new.pieces):

@@ -1,6 +1,6 @@
 """Twin run: start both versions of a Kafka Streams application on the same records, and compare.
 
-Each start has a separate JVM. Each of these worlds has a separate broker with the same topics:
+Each start has a separate JVM. Each of these cases has a separate broker with the same topics:
 
     restart   the old version on the records A, then the new version on B, in its place
     scratch   the new version on A, then on B
@@ -96,7 +96,7 @@ class StreamsTwinOptions:
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """A broker and a JVM with the classes of both versions, by the name of the world."""
+    """A broker and a JVM with the classes of both versions, by the name of the case."""
 
     broker: Callable[[str], RehearsalBroker]
     jvm: Callable[[str], StreamsJvm]
@@ -115,7 +115,7 @@ def run_streams_twin(
     Headgate connects to no cluster, and writes only to a scratch folder. `servers` already run:
     many small twin runs share them, and none of these runs is repeated. If a version's code fails
     or doesn't return, the outcome is UNKNOWN. CaptureError if a method doesn't exist, or if
-    Headgate can't tell what to generate, RefusedError if a version connected to another broker,
+    Headgate doesn't know what to generate, RefusedError if a version connected to another broker,
     UnreachableError if a broker doesn't respond.
     """
     options = options or StreamsTwinOptions()

@@ -87,7 +87,7 @@ def _source(name: str | None, sources: Sequence[Mapping[str, Any]]) -> Mapping[s
 
 
 def _read(file: Path) -> Rows:
-    """Return the rows of a file of JSON lines, CSV or Parquet, which its content tells."""
+    """Return the rows of a file of JSON lines, CSV or Parquet, recognized by its content."""
     try:
         with file.open("rb") as stream:
             is_parquet = stream.read(4) == b"PAR1"

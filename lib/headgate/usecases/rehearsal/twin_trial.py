@@ -301,7 +301,7 @@ def _reads_otherwise(old: dict[str, Any], new: dict[str, Any]) -> str | None:
 
 
 def _paired(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
-    """Return sources of the new version that have moved, and the old one's in their place.
+    """Return, for each source that only the new version reads, the old one that it replaces.
 
     Spark finds the offsets of a source with a name by the name: another name has none.
     """

@@ -58,7 +58,7 @@ def with_costs(
 
 
 def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
-    """Return bytes and time of what is read again; nothing of a plan that reads nothing again."""
+    """Return bytes and time of what is reprocessed; nothing for a plan that reprocesses nothing."""
     records: dict[str, int] = plan.impact.get("records", {})
     if plan.scenario == "bounded":
         # The run itself reads what is unread; nothing is reprocessed.

@@ -74,7 +74,7 @@ def _since(before: LoggedBatch, batch: LoggedBatch) -> dict[str, int] | None:
 
 
 def _between(begins: Offsets, batch: LoggedBatch) -> dict[str, int] | None:
-    """Return the records up to the batch's end, None where the logs don't tell the begin.
+    """Return the records up to the batch's end, None if the logs don't have the begin.
 
     A partition that was added meanwhile was read from its beginning, which is 0.
     """

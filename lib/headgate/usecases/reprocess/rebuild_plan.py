@@ -169,7 +169,7 @@ def _evidence_keys(inspector: Inspector, name: str, said: str) -> str:
 
 
 def _known(store: Store | SqliteReader, pipeline: Pipeline | None) -> LastPositions:
-    """Return what tells where a pipeline's group was; the store is read when it is asked."""
+    """Return a function for a group's last positions; the store is read only at its call."""
     if pipeline is None or pipeline.group is None:
         return no_positions
 

@@ -43,7 +43,7 @@ def reset_registry(registry: Registry, application: str, options: Mapping[str, A
 
 
 def _known(registry: Registry, address: str | None) -> dict[str, str]:
-    """The configured settings are of the configured cluster alone: they may hold its password."""
+    """The configured settings are only of the configured cluster: they may hold its password."""
     return registry.kafka if address in (None, registry.bootstrap_servers) else {}
 
 

@@ -63,7 +63,7 @@ def clean_places(
 
 
 def _made(context: Context, store: Store) -> dict[str, str]:
-    """Return the places that runs have made, with the run that did it last."""
+    """Return the locations that runs have made, with the run that did it last."""
     declared = (p.declared or p.checkpoint for p in context.registry.pipelines)
     if not any(is_remote(place) for place in declared if place):
         return {}
@@ -82,7 +82,7 @@ def _made(context: Context, store: Store) -> dict[str, str]:
 
 
 def _is_used(context: Context, store: Store, place: str) -> bool:
-    """Whether a query is, or was told to be, at the place, as the store has it now."""
+    """Whether a query is at the location or was switched to it, as the store has it now."""
     led = {one.rstrip("/") for pair in store.checkpoint_locations.all().values() for one in pair}
     return place in led or not is_created_location(place, context.registry)
 

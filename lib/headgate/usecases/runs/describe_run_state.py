@@ -90,7 +90,7 @@ def _broken(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
 
 
 def _pipeline(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
-    """Say how each was left, as far as the run's own steps tell: the last that was begun counts."""
+    """Say how each was left, as far as the run's own steps show: the last started step counts."""
     told: dict[str | None, str] = {}
     for step, state in zip(steps, states, strict=True):
         if state == _DONE or state in _PARTLY:
@@ -163,7 +163,7 @@ def _suspension(
 
 
 def _final(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
-    """Say why an undo would be refused: a step that has no way back is done."""
+    """Say why an undo is blocked: a step without a rollback is done."""
     for number, (step, state) in enumerate(zip(steps, states, strict=True), start=1):
         if state == _DONE and not step.undoable:
             yield f"Step {number} can't be rolled back ({step.describe()})."

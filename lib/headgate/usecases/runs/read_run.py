@@ -187,7 +187,7 @@ def _tried_again(steps: tuple[StepView, ...]) -> tuple[StepView, ...]:
 
 
 def _unexpected(plan: Plan, records: Mapping[int, StepRecord]) -> Iterator[str]:
-    """Say where a query that was to step over a record read it without failing."""
+    """Say where a query that was to skip a record read it without failing."""
     for position, record in sorted(records.items()):
         step = plan.steps[position]
         if isinstance(step, CutCopy) and record.state is StepState.DONE:
@@ -201,7 +201,7 @@ def _suspended(plan: Plan, records: Mapping[int, StepRecord]) -> tuple[StopPipel
 
 
 def _effect(step: StepView) -> str:
-    """Return its state as far as it changed something: what was refused before did not."""
+    """Return its state as far as it changed something: a step that was blocked before did not."""
     return "skipped" if step.state == "failed" and step.begun_at is None else step.state
 
 

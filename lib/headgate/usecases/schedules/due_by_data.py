@@ -46,7 +46,7 @@ def is_due(known: StoredSchedule, unread: Unread, inputs: Inputs, now: datetime)
 def _may_tick(store: Store, known: StoredSchedule, inputs: Inputs, now: datetime) -> bool:
     """Return whether the newest tick leaves something to do.
 
-    What is left unread by a run that is done, such as transaction markers, is no reason for a tick
+    What is left unread by a run that is done, such as transaction markers, doesn't cause a tick
     until records arrive.
     """
     last = next(iter(store.schedules.ticks(known.pipeline, limit=1)), None)

@@ -61,7 +61,7 @@ def plan_tick(context: Context, store: Store, known: StoredSchedule) -> TickPlan
 
 
 def _stale(context: Context, store: Store, pipeline: str) -> str | None:
-    """Say what an approval of the open request would be refused for; None if for nothing."""
+    """Say what would block an approval of the open request; None if nothing does."""
     request = store.schedules.open_request(pipeline)
     if request is None:
         return None

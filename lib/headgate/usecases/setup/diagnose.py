@@ -273,7 +273,7 @@ def _checkpoint(context: Context, pipeline: Pipeline) -> Check:
 
 
 def _not_its_own(context: Context, pipeline: Pipeline) -> list[str]:
-    """Return why the checkpoint is not this pipeline's alone, by what blocks a plan, too."""
+    """Return why the checkpoint isn't only this pipeline's, by what blocks a plan, too."""
     try:
         with (
             closing(open_store(context.store_url)) as store,
