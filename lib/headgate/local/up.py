@@ -138,7 +138,7 @@ def _run_demo(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
 
 
 def console_port(asked: int | None) -> int:
-    """Return a free port: the one that was asked for or none; else 8501 or any."""
+    """Return a free port: the requested one or none; without a request 8501 or any."""
     port = free_port(PORT if asked is None else asked)
     if asked is not None and port != asked:
         raise SetupError(f"port {asked} is in use: choose another port with --port")

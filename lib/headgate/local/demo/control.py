@@ -1,4 +1,4 @@
-"""Stop, start or ask for a pipeline of the running stack; the stack owns the processes.
+"""Stop, start or query a pipeline of the running stack; the stack owns the processes.
 
 `python -m headgate.local.demo.control DO NAME --home DIR [--entry-point M:F]`; DO is `stop`,
 `start`, `status`, `deploy` or `rollback`. `stop` and `start` return once it is done. `deploy` lets

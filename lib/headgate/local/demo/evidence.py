@@ -2,8 +2,8 @@
 
 What the session knows of it (the sink's topic is in no plan that runs), `running.txt` of
 the first batch in which every source had rows (an empty one hides its sources), and
-`progress.json` of the newest batch. The folder gets its name once all of it is there, so a reader
-never takes a half of it for a change; until then the one of the run before stays.
+`progress.json` of the newest batch. The folder gets its name once all of it is there, so nobody
+takes a half of it for a change; until then the one of the run before stays.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headgate.spark_jobs.user_functions import watch_functions
 
 
 class EvidenceFolder:
-    """`folder`, and a place beside it where the next one is made; `scratch` takes what is none."""
+    """`folder`, and the next one, which is made beside it; `scratch` takes what isn't evidence."""
 
     def __init__(self, folder: Path, scratch: Path) -> None:
         self._folder = folder
@@ -33,7 +33,7 @@ class EvidenceFolder:
         self._complete = False
 
     def of_session(self, writer: DataStreamWriter) -> None:
-        """Record what the session knows of the query; a failure is told, and stops nothing."""
+        """Record what the session knows of the query; a failure is reported, and stops nothing."""
         self._next.mkdir(parents=True)
         try:
             place, unread = (
@@ -45,7 +45,7 @@ class EvidenceFolder:
             print(f"the query's evidence could not be recorded: {error}", file=sys.stderr)
 
     def of_batch(self, query: StreamingQuery, progress: StreamingQueryProgress) -> None:
-        """Write down what a batch told."""
+        """Write down what a batch reported."""
         if self._complete:
             _write(self._folder / "progress.json", progress.json)
         elif all(source.numInputRows for source in progress.sources):

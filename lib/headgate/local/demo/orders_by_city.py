@@ -39,7 +39,7 @@ def v2_silent(spark: SparkSession) -> DataStreamWriter:
 
 
 def v2(spark: SparkSession) -> DataStreamWriter:
-    """All of that, and the largest order of each window: refused, the state has no room for it."""
+    """All of that, and the largest order of each window: the state has no column for it."""
     paid = paid_orders(spark, least_cents=500, per_trigger=5000)
     largest = f.max("amount_cents").alias("largest_cents")
     return by_city(paid, "5 minutes", [*orders_and_revenue(), largest])
@@ -78,7 +78,7 @@ def orders_and_revenue() -> list[Column]:
 
 
 def by_city(paid: DataFrame, size: str, measures: list[Column]) -> DataStreamWriter:
-    """Aggregate by window and city; append mode, as Spark asks for behind a stream-stream join."""
+    """Aggregate by window and city; append mode, as Spark requires after a stream-stream join."""
     windows = paid.groupBy(f.window("ordered_at", size), "city", "country").agg(*measures)
     rows = windows.select(
         "city",

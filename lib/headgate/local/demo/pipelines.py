@@ -35,7 +35,7 @@ class DemoPipeline:
     topics: tuple[str, ...] = ()
 
     def folder(self, home: Path) -> Path:
-        """Return where the running pipeline writes what it tells."""
+        """Return where the running pipeline writes what it reports."""
         return home / "pipelines" / self.name
 
     def ready(self, home: Path) -> Path:
@@ -43,7 +43,7 @@ class DemoPipeline:
         return self.folder(home) / "ready"
 
     def evidence(self, home: Path) -> Path:
-        """Return the folder of what a running query tells."""
+        """Return the folder of a running query's evidence."""
         return self.folder(home) / "evidence"
 
     def deployed(self, home: Path) -> Path:

@@ -1,7 +1,7 @@
 """Run one query of the demo in a Spark driver of its own; SIGTERM stops it between two batches.
 
 `python -m headgate.local.demo.run_query MODULE:FUNCTION --name N --checkpoint DIR --folder DIR`.
-`folder` gets `evidence/` (see `evidence.py`), `watch/` (what `headgate.watch` tells), and `ready`
+`folder` gets `evidence/` (see `evidence.py`), `watch/` (what `headgate.watch` reports), and `ready`
 once the first batch is done.
 """
 
@@ -112,7 +112,7 @@ def session(name: str, folder: Path) -> SparkSession:
 def watch(
     query: StreamingQuery, evidence: EvidenceFolder, ready: Path, ended: threading.Event
 ) -> None:
-    """Tell what the query tells until it ends or is to end; raises what ended it."""
+    """Write the query's evidence until it ends or is to end; raises what ended it."""
     seen = None
     while not ended.wait(_POLL):
         if not query.isActive:
@@ -134,7 +134,7 @@ def stop(query: StreamingQuery) -> None:
 
 
 def cause(error: PySparkException) -> str:
-    """Return the first line of what lies beneath; `STREAM_FAILED` alone says nothing."""
+    """Return the first line of the innermost cause; `STREAM_FAILED` by itself says nothing."""
     beneath: BaseException = error
     while beneath.__cause__ is not None:
         beneath = beneath.__cause__

@@ -33,7 +33,7 @@ def stream(spark: SparkSession, topic: DemoTopic, schema: str, *, per_trigger: i
 
 
 def latest(spark: SparkSession, topic: DemoTopic, schema: str, *, key: str) -> DataFrame:
-    """Return the newest value of each key as a table, read anew by every micro-batch."""
+    """Return the newest value of each key as a table, which every micro-batch reloads."""
     rows = (
         spark.read.format("kafka")
         .option("kafka.bootstrap.servers", kafka())

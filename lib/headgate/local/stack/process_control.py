@@ -1,6 +1,6 @@
 """How other processes stop and start a pipeline of the running stack: ask the one that owns it.
 
-The stack listens on loopback; port and a key stand in a file of its home that only its user can
+The stack listens on loopback; port and a key are in a file of its home that only its user can
 read. A pipeline started this way is a child of the stack: it outlives who asked, not the stack.
 """
 
@@ -97,13 +97,13 @@ class ProcessControl:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Stop answering; what was asked for and not started yet never is."""
+        """Stop answering; what was requested and not started yet never is."""
         with suppress(OSError):
             self._listener.close()
         self._file.unlink(missing_ok=True)
 
     def turn(self, seconds: float) -> None:
-        """Start what was asked for; waits for at most `seconds`."""
+        """Start what was requested; waits for at most `seconds`."""
         with suppress(queue.Empty):
             wanted = self._wanted.get(timeout=seconds)
             wanted.child = self._supervisor.start(wanted.program)
