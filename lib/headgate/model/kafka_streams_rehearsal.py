@@ -82,7 +82,7 @@ class StreamsVerdict:
     `error_class` is the class of the exception that ended the application. `causes` are the
     exception and its causes, outermost first, each as `class: message`. `rows_in` counts records of
     input topics, without repartition topics. `rows_out` counts records of output topics, and `rows`
-    are the first of them. `question` asks for what would decide an UNKNOWN.
+    are the first of them. `question` says what would decide an UNKNOWN.
     """
 
     outcome: EngineOutcome

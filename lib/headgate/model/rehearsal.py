@@ -130,7 +130,7 @@ class EngineVerdict:
 
     `error_class` is the error condition, or the class of the exception; `condition` also has the
     sub-condition. `rows_in` and `rows_out` are sums over all batches, None if no batch completed.
-    `question` asks for what would decide an UNKNOWN. `rows` are the first rows of the output.
+    `question` says what would decide an UNKNOWN. `rows` are the first rows of the output.
     """
 
     outcome: EngineOutcome

@@ -109,7 +109,7 @@ def skipped_after(now: tuple[Turn, ...], point: tuple[Turn, ...] | None, batch: 
 def is_before(point: tuple[Turn, ...], batch: int, now: tuple[Turn, ...]) -> bool:
     """Whether a batch of the history `point` is in the past of a checkpoint of the history `now`.
 
-    It isn't if a later rewind went back to an earlier batch, or if a rewind before it was undone.
+    It isn't after a later rewind to an earlier batch, or if a rewind before it was undone.
     """
     since = now[len(point) :]
     return point == now[: len(point)] and all(batch <= turn.batch for turn in since)

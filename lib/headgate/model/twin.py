@@ -118,7 +118,7 @@ class TwinVerdict:
     """The outcome of a twin run.
 
     `refusal` has `error_class`, `condition` and `message` of a failed start. `why` is one sentence.
-    `question` asks for what would decide an UNKNOWN. `mixed`: results combine the old and the new
+    `question` says what would decide an UNKNOWN. `mixed`: results combine the old and the new
     logic. `is_exact`: states and outputs are equal, and don't only have the same meaning (Spark) or
     the same last values (Kafka Streams). `is_scaled`: the only sign of a wrong result is that
     values differ for keys with only one row, so possibly only the expression of a function changed.
