@@ -20,7 +20,7 @@ _OPERATORS = re.compile(r"&&|--|\|\||~~")
 
 @lru_cache(maxsize=256)
 def java_pattern(pattern: str) -> re.Pattern[str] | None:
-    """Return a pattern of topics for Python; None if Python can't tell what it matches in Java."""
+    """Return a pattern of topics for Python; None if Python may match other topics than Java."""
     found: list[str] = []
     # How many tokens of a class were read; None outside of classes.
     read: int | None = None

@@ -13,9 +13,9 @@ _ESCAPED = re.compile(
 
 
 def read_json(text: str | bytes) -> Any:
-    """Return what `json.loads` does, for text that can be written again.
+    """Return what `json.loads` does; the result can be written as JSON.
 
-    ValueError if it isn't JSON, is nested too deeply to be read, or is no UTF-8.
+    ValueError if the text isn't JSON, is nested too deeply to be read, or isn't UTF-8.
     """
     kept = whole_characters(text.decode() if isinstance(text, bytes) else text)
     try:

@@ -27,7 +27,7 @@ def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 
 def _is_one_slip(one: str, other: str) -> bool:
-    """Whether one insertion, deletion, other letter or swap of neighbours leads to the other."""
+    """Whether one insertion, deletion, other letter or swap of neighbours makes them equal."""
     if one == other or abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < 2:
         return False
     at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)

@@ -145,7 +145,7 @@ def mask_value(value: str) -> str:
 
 
 def mask_json(found: Any, depth: int = 0) -> Any:
-    """Return a JSON value without secrets: whole values of telling keys, parts of any text.
+    """Return a JSON value without secrets: whole values of suspicious keys, parts of any text.
 
     What is nested absurdly deep is left out.
     """
@@ -164,9 +164,9 @@ def mask_json(found: Any, depth: int = 0) -> Any:
 
 
 def mask_record(record: _Record) -> _Record:
-    """Return a frozen dataclass with every text in it masked, the same one where none had to be.
+    """Return a frozen dataclass with every text in it masked, the same one if none had to be.
 
-    Only texts are looked at, not keys: a column may well be called `token`.
+    Only texts are checked, not keys: a column may well be called `token`.
     """
     masked = _masked(record)
     assert isinstance(masked, type(record))

@@ -21,7 +21,7 @@ class Styles:
         return self._styled(_BOLD, text)
 
     def dim(self, text: str) -> str:
-        """Return what stands back."""
+        """Return less important text, dimmed."""
         return self._styled(_DIM, text)
 
     def italic(self, text: str) -> str:

@@ -43,8 +43,8 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 def moment(text: str, *, option: str) -> datetime:
     """Return an ISO 8601 time in UTC; without a zone it is UTC, as for Kafka's own tools.
 
-    A blank may stand for the `T`. A day alone is no time: nobody could tell which end of it.
-    ScenarioError where it is none, or before 1970, where Kafka's times begin.
+    A blank may replace the `T`. A day without a time isn't enough: it may mean its start or end.
+    ScenarioError if the text isn't a time, or is before 1970, when Kafka's times begin.
     """
     try:
         found = datetime.fromisoformat(text)
