@@ -1,7 +1,7 @@
-"""The texts that compiled Java code compares with something: filters and branches ask for them.
+"""The texts that compiled Java code compares with something, as filters and branches do.
 
-Nothing is executed: a text constant counts if the instruction behind it, or behind one load of a
-variable, calls one of `_COMPARING`. (Java Virtual Machine Specification, chapters 4.4 and 6.5.)
+Nothing is executed: a text constant counts if the next instruction, or the one after a load of
+one variable, calls one of `_COMPARING`. (Java Virtual Machine Specification, chapters 4.4 and 6.5.)
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Pool:
 
 
 def _compared(content: bytes) -> Iterator[str]:
-    """Yield the compared texts of one class file; nothing of what is no class file."""
+    """Yield the compared texts of one class file; nothing if the content isn't one."""
     if content[:4] != _MAGIC:
         return
     try:

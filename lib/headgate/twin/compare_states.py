@@ -20,7 +20,7 @@ _KEY_ORDER, _KEY_SAME, _WIDEST_KEY = 0.7, 0.5, 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreComparison:
-    """Counts of keys, `different` keys of both, and columns that have changed places.
+    """Counts of keys, `different` keys of both, and columns that were swapped.
 
     `single` are common keys that got one row of A. `key_order` says where the new version has each
     of the old one's key columns. `factor`: all different values are that many times the old ones.
@@ -205,7 +205,7 @@ def grids(rows: Mapping[Frozen, Frozen]) -> dict[int, set[tuple[float, float]]]:
 
 
 def _window(value: Frozen) -> tuple[float, float] | None:
-    """Return length and phase of a pair of times, None if it is no such pair."""
+    """Return length and phase of a pair of times, None for any other value."""
     if not isinstance(value, tuple) or len(value) != 2:
         return None
     try:

@@ -48,7 +48,7 @@ class Ran:
     def filters(self) -> dict[tuple[str, int], tuple[int, int]]:
         """Return how many rows reached and passed each filter, by its condition and number.
 
-        The number tells filters apart that have the same condition.
+        The number distinguishes filters that have the same condition.
         """
         found: dict[tuple[str, int], tuple[int, int]] = {}
         for count in self.counts:
@@ -118,7 +118,7 @@ class Experiment:
 
     `before_a` is the old version over A, `after_a` the new one over A on a checkpoint of its own;
     `resumed` is the new one over B on a copy of the old one's checkpoint, `own` on its own, and
-    `again` that once more, if it was asked for. The states have the same names; `history` are the
+    `again` that once more, if requested. The states have the same names; `history` are the
     keys that the old version's state had after any batch. `words` counts the words in A's rows.
     `sampled` are texts, in small letters, of rows that come from a sample.
     `added_sources`: how many streams only the new version reads. It takes their rows of A after

@@ -90,7 +90,7 @@ def make_records(
 
     `literals` are what the code compares keys and values with: each occurs as both, in A and in B,
     and some of all keys and values are one of them.
-    CaptureError for a serde that is no name of `SERDES`.
+    CaptureError for a serde that isn't in `SERDES`.
     """
     return _Maker(topics, seed, literals[:_LITERALS]).feed(rows)
 

@@ -53,7 +53,7 @@ class SourceRows:
     """A source to fill: its folder's name and its schema in Spark's JSON (`{"fields": [...]}`).
 
     Named sources get different numbers of files: only then does it show whether their offsets are
-    found by name. Others get equal numbers: then Spark doesn't notice that two have changed places.
+    found by name. Others get equal numbers: then Spark doesn't notice that two were swapped.
     """
 
     folder: str
@@ -86,7 +86,7 @@ class RowMaker:
         """`scale` multiplies the number of rows in each batch, `samples` are rows by folder.
 
         More than half of a source's rows come from its sample, with other times; `origins` says
-        which values stand in them. `is_wide`: texts repeat less, above all those by which
+        which values are in them. `is_wide`: texts repeat less, above all those by which
         duplicates are found, and times span more windows, so that more keys are in state at once.
         """
         self.samples, self.origins = samples or {}, Origins()
@@ -361,7 +361,7 @@ class RowMaker:
         return f"{name if number % 3 else name.capitalize()}.{number}"
 
     def _is_of_one_row(self, column: str) -> bool:
-        """Whether a value identifies a row that is no duplicate."""
+        """Whether a value identifies one row, which isn't a duplicate."""
         return column in self.of_one_row and self.random.random() < _OWN_IDENTITY
 
     def _number(self, kind: str, column: str) -> int | float:

@@ -341,7 +341,7 @@ def _operators(run: Experiment) -> tuple[OperatorRows, ...]:
 
 
 def _filters(run: Experiment) -> tuple[FilterRows, ...]:
-    """Return the filters of both versions; one that both have stands there once."""
+    """Return the filters of both versions; one that both have is listed once."""
     before, after = run.before_a.filters(), run.after_a.filters()
     return tuple(
         FilterRows(condition=key[0], before=before.get(key), after=after.get(key))

@@ -137,7 +137,7 @@ class _Pair:
         )
 
     def renamed(self) -> Said | None:
-        """Few keys mean something else: what the old version left for them stands at other keys."""
+        """Few keys mean something else: what the old version left for them is at other keys."""
         found = self.found
         if not found.only_before or len(found.different) > _EQUAL * found.common or self._is_join:
             return None
@@ -214,7 +214,7 @@ class _Pair:
         )
 
     def changed(self) -> Said | None:
-        """Values differ in a way that tells another meaning, or another function."""
+        """Values differ in a way that shows another meaning, or another function."""
         found = self.found
         several = found.common - found.single
         different = len(found.different) - found.single_different
@@ -297,7 +297,7 @@ def _tells(value: Frozen) -> bool:
 
 
 def _plainest(keys: Sequence[Frozen], sampled: frozenset[str] = frozenset()) -> Frozen:
-    """Return a key that a reader takes for one: no empty text, no null, nothing to be masked."""
+    """Return a key that is recognizable as one: no empty text, no null, nothing to be masked."""
     plain = [k for k in keys if (found := [*texts(k)]) and all(map(_is_plain, found))]
     own = (k for k in plain if not {t.lower() for t in texts(k)} & sampled)
     return next(own, plain[0] if plain else keys[0])

@@ -63,7 +63,7 @@ def group_of(column: str, pattern: str, group: int) -> str:
 
 
 def item_of(column: str, separator: str, index: int) -> str:
-    """Return the name of what stands between two separators of a column's text."""
+    """Return the name of the text between two separators of a column's text."""
     return f"{column}~split {separator}~{index}"
 
 
@@ -115,7 +115,7 @@ def _found(pattern: str, text: str) -> tuple[Any, ...] | None:
 
 
 def _longest_first(patterns: Iterable[str]) -> list[str]:
-    """Return the longest pattern of a text's beginning, then what may stand anywhere."""
+    """Return the longest pattern of a text's beginning, then those of any position."""
     anchored = sorted((p for p in patterns if p.startswith("^")), key=len)
     return [*anchored[-1:], *sorted(p for p in patterns if not p.startswith("^"))]
 

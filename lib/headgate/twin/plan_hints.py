@@ -108,7 +108,7 @@ def mine(study: Mapping[str, Any], hints: Hints) -> None:
 def _joined(old: list[str], new: list[str]) -> list[str]:
     """Return the formats of both versions if one reads all that the other reads.
 
-    Else those of the new version: rows that each version reads for itself alone say nothing of the
+    Else those of the new version: rows that only one version reads say nothing of the
     keys of the rest.
     """
     if not (set(old) <= set(new) or set(new) <= set(old)):
@@ -336,7 +336,7 @@ class _Miner:
         self.plain(inner, part["dataType"])
 
     def plain(self, inner: Node, to: str) -> None:
-        """Note what a column is converted to, if nothing stands between but another cast."""
+        """Note what a column is converted to, if only other casts are in between."""
         while class_name(inner) in ("Cast", "TryCast", "StringLPad"):
             inner = inner["children"][0]
         if class_name(inner) in ("AttributeReference", "GetStructField", *_TAKEN):

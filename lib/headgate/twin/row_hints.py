@@ -50,7 +50,7 @@ class Hints:
         }
 
     def prefix(self, folder: str, *, is_streaming: bool) -> str:
-        """Return what stands before the names of a source's columns."""
+        """Return the prefix of the names of a source's columns."""
         return STREAM if is_streaming and folder not in self.apart else folder
 
     def domain(self, column: str) -> str:

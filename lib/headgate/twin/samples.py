@@ -20,7 +20,7 @@ _KAFKA = frozenset({"key", "value", "topic", "partition", "timestamp", "headers"
 class Origins:
     """The values of sampled and of generated rows, as text in small letters.
 
-    A row is either: what stands in none but generated rows tells nothing of the sample.
+    A row is either: a value that only generated rows have says nothing of the sample.
     """
 
     sampled: set[str] = field(default_factory=set)

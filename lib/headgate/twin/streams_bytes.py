@@ -1,4 +1,4 @@
-"""Bytes of keys and values as a reader takes them: text, numbers, keys of windows."""
+"""Bytes of keys and values in a readable form: text, numbers, keys of windows."""
 
 from __future__ import annotations
 

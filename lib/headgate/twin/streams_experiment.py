@@ -35,7 +35,7 @@ NONE = Start(how="unknown")
 class StreamsExperiment:
     """A are the records before the restart, B those after it.
 
-    `before_a` is the old version over A; `resumed` the new one over B, in its place. `after_a` and
+    `before_a` is the old version over A; `resumed` replaces it, the new one over B. `after_a` and
     `own` are the new version over A and B from scratch, `again_a` and `again` that once more.
     `bare` is the new version over B at the old one's offsets, without any state. `again` and `bare`
     are only there if `resumed` and `own` differ. `names` are the stores of the old and of the new
