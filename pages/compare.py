@@ -102,7 +102,7 @@ def _compared(context: Context, one: Given, other: Given) -> cached_reads.Compar
 
 
 def _ask(context: Context, pipeline: str | None, one: Given | None, other: Given | None) -> None:
-    """Ask for what is missing; what is there already is named beside it."""
+    """Show the forms for what is missing; what is there already is named beside it."""
     _nothing_yet(pipeline)
     left, right = st.columns(2, gap="medium", border=True)
     sides = ((left, one, OLD, CompareKey.BEFORE_GIVEN), (right, other, NEW, CompareKey.AFTER_GIVEN))

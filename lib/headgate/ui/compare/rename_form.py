@@ -85,7 +85,7 @@ def _is_open(found: Comparison, kind: RenameKind) -> bool:
 
 
 def _choose(label: str, version: Version, kind: RenameKind, matched: Collection[str]) -> str | None:
-    """Ask for a name; what has no counterpart yet comes first."""
+    """Show a choice of names; what has no counterpart yet comes first."""
     known = sorted(things(version, kind), key=lambda t: t.node in matched)
     labels = {n.id: n.label for n in version.topology.nodes}
     names = {t.name: _called(t.name, labels.get(t.node or "")) for t in known}

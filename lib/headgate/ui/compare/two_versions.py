@@ -1,4 +1,4 @@
-"""Ask for the two sides of a comparison: stored versions, or evidence put in for either."""
+"""Choose the two sides of a comparison: stored versions, or evidence put in for either."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headgate.usecases.context import Context
 
 
 def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: str) -> str:
-    """Ask for a version's number, or for what is put in; both as text."""
+    """Return the chosen version's number, or `GIVEN` for other evidence; both as text."""
     labels = {str(row.number): version_label(row).removeprefix("Version ") for row in rows} | {
         GIVEN: "Other evidence …"
     }
@@ -48,7 +48,7 @@ def side_evidence(pipeline: str | None, side: str, key: CompareKey) -> Given | N
 
 
 def ask_side(context: Context, pipeline: str | None, word: str, key: CompareKey) -> None:
-    """Ask for the evidence of one side; what was understood is kept at once."""
+    """Show the form for the evidence of one side; what was understood is kept at once."""
     st.html(f'<div class="hg-section">{word}</div>')
     what = evidence_form(context, key=key, pipeline=pipeline)
     if what is not None and what != given(key):

@@ -24,7 +24,7 @@ from headgate.usecases.evidence.capture_history import capture_history, is_histo
 
 @st.dialog("Add evidence", width="medium")
 def capture_dialog(context: Context, pipeline: str | None) -> None:
-    """Ask for evidence; show it on the page, or store it as the newest version of a pipeline."""
+    """Take evidence; show it on the page, or store it as the newest version of a pipeline."""
     capture_form(context, pipeline)
 
 

@@ -1,4 +1,4 @@
-"""Ask for evidence: pasted text, files, a folder, or an address; say at once what it is."""
+"""A form for evidence: pasted text, files, a folder, or an address; it says at once what it is."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PLACEHOLDER = (
 
 
 def evidence_form(context: Context, *, key: str, pipeline: str | None = None) -> Given | None:
-    """Ask for evidence and read it; None while there is none that can be read.
+    """Show the form and return the evidence; None while there is none that can be read.
 
     Shows what it is, its queries if there are several, its warnings and every problem.
     """

@@ -82,7 +82,7 @@ def selector_box() -> str:
 
 
 def more_controls() -> tuple[str, str | None, bool]:
-    """Ask for what is needed less often; return search, focus, and whether all topics show."""
+    """Show the controls that are needed less; return search, focus, and whether all topics show."""
     with st.popover("", icon=":material/tune:", help="Search, exclude, focus", key="more"):
         query = search(LandscapeKey.SEARCH, "Search pipelines, topics, nodes")
         st.text_input(

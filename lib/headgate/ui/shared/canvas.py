@@ -123,7 +123,7 @@ def _beside(beside: Beside, shown: _Shown, key: str, picture: str) -> None:
 
 
 def search(key: str, placeholder: str = "Search nodes") -> str:
-    """Ask for what to look for; found as one types."""
+    """Return the text of the search field; nodes are found as one types."""
     return (
         st.text_input(
             "Search",

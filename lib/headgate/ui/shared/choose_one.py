@@ -1,4 +1,4 @@
-"""Ask for one of several things; the answer is in the address, and the address decides.
+"""Choose one of several things; the answer is in the address, and the address decides.
 
 Streamlit's own binding writes the label into the address. A link should hold the value: it is
 shorter, and stays true when the label changes.

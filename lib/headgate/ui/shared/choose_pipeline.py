@@ -30,7 +30,7 @@ def check_address(context: Context, key: str) -> None:
 
 
 def pick_pipeline(context: Context, key: str) -> str | None:
-    """Ask for a registered pipeline; None where there is none."""
+    """Return the chosen pipeline; None if none is registered."""
     names = [p.name for p in context.registry.pipelines]
     if not names:
         return None

@@ -123,9 +123,9 @@ def show_marks(
 
 
 def room(key: str, other: str | None = None, *, lower: float = 0.0) -> tuple[float, float]:
-    """Return the room to lay out for, in pixels: the canvas as it was measured, less its rim.
+    """Return width and height to lay out for, in pixels: the measured canvas less its rim.
 
-    Where that canvas was not seen yet, it is the `other` one, which is `lower` by so much.
+    If that canvas was not seen yet, it is the `other` one, which is `lower` by so much.
     """
     width, height = st.session_state.get(_room_key(key)) or _room_of(other, lower)
     return width - RIM[0], height - RIM[1]

@@ -15,9 +15,9 @@ MOST = 8 << 20
 
 
 def paste_area(label: str, *, key: str, placeholder: str) -> str:
-    """Ask for text; what it says comes as soon as it was pasted.
+    """Show an area for text and return the text, as soon as it was pasted.
 
-    Raises EvidenceError where it is longer than may be pasted.
+    Raises EvidenceError if it is longer than may be pasted.
     """
     kept = st.session_state.get(key) or {}
     _component()(
