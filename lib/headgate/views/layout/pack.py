@@ -63,7 +63,7 @@ def _parts(nodes: int, joins: Sequence[Join]) -> list[list[int]]:
 
 
 def _first(part: list[int], node: int) -> int:
-    """Return the first node of a node's part; `part` leads to it, and is shortened on the way."""
+    """Return the first node of a node's part; shortens the path to it in `part`."""
     while part[node] != node:
         part[node] = part[part[node]]
         node = part[node]

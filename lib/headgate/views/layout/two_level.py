@@ -33,7 +33,7 @@ LONELY_WIDTH = 1100.0
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One node to place: its size in pixels and the cluster it belongs to, if any."""
+    """One node of the layout: its size in pixels and the cluster it belongs to, if any."""
 
     id: str
     width: float
