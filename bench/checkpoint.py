@@ -1,9 +1,9 @@
 """How long a large checkpoint takes: 10,000 batches, 10 stateful operators of 200 partitions.
 
 The first peer is the least that anybody can do: list both logs and read the files that we read,
-and parse nothing. The second is Spark's own reader of what we read of the state, its data source
-`state-metadata`, in a session that is warm. Reading all batches is measured beside it: there the
-peer reads the same files and decodes their JSON.
+and parse nothing. The second is Spark's state reader, for what we read of the state: its data
+source `state-metadata`, in a session that is warm. Reading all batches is measured beside it:
+there the peer reads the same files and decodes their JSON.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a gate waits for: `headgate diff` on two version files, and large graphs compared.
 
 Matching is measured beside what a program does without the graph: difflib aligns the two lists of
-operators, as a text diff of two printed plans would, and knows nothing of inputs and readers.
-Growth is counted on the matching alone, in calls of functions: no other process has a part in it.
+operators, as a text diff of two printed plans would, and knows nothing of inputs and consumers.
+Growth is counted only on the matching, in calls of functions: no other process has a part in it.
 """
 
 from __future__ import annotations

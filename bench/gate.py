@@ -44,7 +44,7 @@ entry_point = "jobs.{name}:build"
 
 
 def rows() -> Iterator[Row]:
-    """Yield the rules alone beside the peer, then the check with its twin runs, and no change."""
+    """Yield only the rules beside the peer, then the check with its twin runs, and no change."""
     with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
         clone = Path(folder)
         _repository(clone)

@@ -6,8 +6,8 @@ of the same checkpoint. Both are timed by the checkpoint: from the entry of thei
 the offset log to their last commit. All else (worker, start of Spark, other steps) is start-up and
 has a row of its own. As a batch the query is run by `historical-range --to kafka:TOPIC`.
 
-A standalone cluster of two workers of one core runs several sizes, and the largest with one of them
-alone. Its driver processes no records, so that its memory shows what grows with them. The cores
+A standalone cluster of two workers of one core runs several sizes, and the largest with only one
+of them. Its driver processes no records, so that its memory shows what grows with them. The cores
 are this machine's: the broker, the driver and both workers share them.
 """
 
@@ -323,7 +323,7 @@ class _Bench:
         return Run(took, wall - took)
 
     def _anew(self, size: int) -> Path:
-        """Put the checkpoint back to its first batch, and return it."""
+        """Restore the checkpoint at its first batch, and return it."""
         checkpoint = self.home / f"checkpoint-{size}"
         shutil.rmtree(checkpoint, ignore_errors=True)
         shutil.copytree(self.home / f"first-{size}", checkpoint)
@@ -484,7 +484,7 @@ def _write(spark: Any, broker: str, begin: int, end: int, size: int) -> None:
 
 
 def _batch(size: int) -> None:
-    """Print how long the function takes over `spark.read`, without Spark's start."""
+    """Print how long the function runs with `spark.read`, without Spark's start."""
     spark = _session()
     begin = time.perf_counter()
     functions = importlib.import_module("bench_orders")

@@ -1,9 +1,10 @@
-"""Rewind a large checkpoint on a local file system: a copy by links, moved into place, moved back.
+"""Rewind a large checkpoint on a local file system: a copy by links, swapped in, swapped out.
 
 The checkpoint is one that Spark wrote, with 10 GB of state files of real bytes beside it (no holes;
 HEADGATE_BENCH_GB says another size, and the row says which it was). The peer copies it whole, or
-the part of it that HEADGATE_BENCH_COPY_GB says, where there is no room for two of them.
-What reads the state back before the start is Spark's own reader; it is no part of this.
+the part of it that HEADGATE_BENCH_COPY_GB says, if the disk has no space for two of them.
+
+Spark's state reader checks the state before the start; this isn't measured here.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _BLOCK = os.urandom(1 << 20)
 
 
 def rows() -> Iterator[Row]:
-    """Yield a start from scratch and a rewind, both with their way back, beside a full copy."""
+    """Yield a start from scratch and a rewind, both with their rollback, beside a full copy."""
     with tempfile.TemporaryDirectory(prefix="headgate-bench-", dir=_roomy()) as folder:
         home = Path(folder)
         checkpoint = home / "checkpoint"
@@ -46,7 +47,7 @@ def rows() -> Iterator[Row]:
 
 
 def _roomy() -> str | None:
-    """Return where there is room for it and for the peer's copy: the usual place, or here."""
+    """Return a folder with disk space for it and the peer's copy: the temporary one, or here."""
     needed = 1.1 * (GIGABYTES + COPIED) * 1e9
     for folder in (tempfile.gettempdir(), str(Path(__file__).parent)):
         if shutil.disk_usage(folder).free > needed:
@@ -164,6 +165,6 @@ def _query(checkpoint: Path) -> str:
 
 
 def _tidy(home: Path) -> None:
-    """Remove what an undo leaves on purpose: the checkpoint that stood in the old one's place."""
+    """Remove what an undo leaves on purpose: the checkpoint that replaced the old one."""
     for left in home.glob(".checkpoint.after-*"):
         shutil.rmtree(left)

@@ -12,7 +12,7 @@ _NODES = 10
 def description(nodes: int, *, edit: bool = False) -> str:
     """Return parts that group and count, every other store with a generated name.
 
-    With `edit` an operator stands in front of every seventh part, which moves all numbers behind.
+    With `edit` every seventh part has an operator more before it, which moves all later numbers.
     """
     numbers = count()
     parts = (_part(i, numbers, edit and i % 7 == 0) for i in range(nodes // _NODES))

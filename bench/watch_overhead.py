@@ -2,8 +2,9 @@
 
 One query runs all the time, as fast as it can; the watch is put on and taken off every so many
 batches, so that warm-up and noise of the machine hit both alike. The peer is the same query,
-unwatched. Spark tells durations in whole milliseconds, so the fastest quarter's mean is compared.
-Where the unwatched turns differ among themselves by more than the goal, the comparison decides
+unwatched. Spark reports durations in whole milliseconds, so the fastest quarter's mean is compared.
+
+If the unwatched turns differ among themselves by more than the goal, the comparison decides
 nothing on this machine, and the row says so.
 """
 
@@ -100,7 +101,7 @@ def _rows(spark: SparkSession, home: Path) -> Iterator[Row]:
 
 
 def _told_plans(home: Path, count: int) -> None:
-    """Wait until so many plans were told, one by each watch so far."""
+    """Wait until so many plans were reported, one by each watch so far."""
     deadline = time.monotonic() + 60
     while _plans(home) < count:
         if time.monotonic() > deadline:

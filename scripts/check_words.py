@@ -1,7 +1,7 @@
 """Hold the texts that a person reads to the glossary: `check_words.py [--list] [PATH ...]`.
 
 Read are the strings of lib, pages, scripts, app.py and console.py that have at least two words
-(docstrings, queries and regular expressions aside), and the documents but recorded results. Each
+(without docstrings, queries and regular expressions), and the documents but recorded results. Each
 hit is printed as `file:line: "word": say ...`, and makes the exit code 1. So does a term that
 misses one of its own examples. `scripts/glossary.toml` has the terms.
 """

@@ -1,8 +1,8 @@
-"""Make a Java for the tests that starts Spark and Kafka faster: their classes lie in archives.
+"""Make a Java for the tests that starts Spark and Kafka faster: their classes are in archives.
 
-`class_archives.py` prints the home of that Java, `.cache/java/<hash>`, and makes it where it is
+`class_archives.py` prints the home of that Java, `.cache/java/<hash>`, and makes it if it is
 missing: the machine's own Java behind a script, which names the archive of what is to be run. Java
-itself looks whether an archive fits, and goes on without where it doesn't.
+itself checks whether an archive fits, and starts without it if it doesn't.
 
 Invariant: the folder gets its name only once it is complete.
 """

@@ -5,7 +5,7 @@
 Contrast is WCAG 2.2's ratio of relative luminances: text needs 4.5, marks (icons, outlines,
 lines that carry meaning) 3. Colour-vision deficiencies are simulated by Viénot, Brettel and
 Mollon (1999) for protanopia and deuteranopia, and Brettel's (1997) tritanopia in its one-plane
-form; differences are CIE76 in L*a*b*: above some 10 two flat areas side by side are told apart.
+form; differences are CIE76 in L*a*b*: above some 10 two flat areas side by side look different.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Rgb = tuple[float, float, float]
 
 
 class Pair(NamedTuple):
-    """Two colours that stand on each other, and the least ratio that they need."""
+    """Two colours, one drawn on the other, and the least ratio that they need."""
 
     theme: str
     what: str

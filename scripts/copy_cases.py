@@ -1,4 +1,4 @@
-"""Copy measured cases into `tests/cases` without what is no evidence: `copy_cases.py FROM INTO`.
+"""Copy only the evidence of measured cases into `tests/cases`: `copy_cases.py FROM INTO`.
 
 FROM is a folder of cases (CASE/before, CASE/after, CASE/outcome.json), INTO where they go. Plans,
 captures, settings, progress, and of each checkpoint the metadata, state schemas, logs of offsets,

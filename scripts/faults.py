@@ -36,7 +36,7 @@ _CHAINS, _SUSPECTS = 12, 3
 
 
 def main() -> int:
-    """Run what is asked for."""
+    """Run what was requested."""
     given = _given()
     begin_anew_where_disks_are_ours(sys.argv)
     table = Table(given.table, [s.name for s in SCENES])
@@ -54,7 +54,7 @@ def main() -> int:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield threads for the cells; after Ctrl-C those that were begun end, and no others begin."""
+    """Yield threads for the cells; after Ctrl-C the started ones end, and no others start."""
     pool = ThreadPoolExecutor(jobs)
     try:
         yield pool
@@ -82,7 +82,7 @@ def _given() -> argparse.Namespace:
 
 
 class _Matrix:
-    """What is asked for, and how much of it is done."""
+    """What was requested, and how much of it is done."""
 
     def __init__(
         self, lab: Lab, pool: ThreadPoolExecutor, given: argparse.Namespace, table: Table
@@ -170,7 +170,7 @@ class _Matrix:
         self._tell(Result(cell, time.monotonic() - begun, error))
 
     def _strike(self, chain: Chain) -> None:
-        """Strike at all of the chain's places, in as many pipelines as it takes."""
+        """Strike at all cells of the chain, in as many pipelines as it takes."""
         for _ in range(_CHAINS):
             way = _Way(chain, self._lab)
             way.go_to_the_end()
@@ -189,7 +189,7 @@ class _Matrix:
             self._tell(Result(cell, chain.seconds / len(chain.struck), "", struck))
 
     def _find_guilty(self, chain: Chain, error: str) -> None:
-        """Run the last cells of a chain that ended badly alone; the others are to be run again."""
+        """Run the last cells of a chain that ended badly one by one; the rest is to be repeated."""
         _say(f"       {chain.scene.name}: a chain of {len(chain.struck)} cells: {error}")
         suspects = (chain.struck or chain.left)[: -_SUSPECTS - 1 : -1]
         guilty, reason, struck = suspects[0], f"the last of {len(chain.struck)}: {error}", CHAINED
@@ -271,7 +271,7 @@ class _Way:
         self._steps = chain.run(lab)
 
     def go_on(self) -> None:
-        """Go on to the next place where the broker must change, or to the end."""
+        """Continue to the next step at which the broker must change, or to the end."""
         if not self.waits:
             return
         try:

@@ -2,7 +2,7 @@
 
     python scripts/fuzz.py [--inputs 200000] [--minutes 120] [--kind KIND] [--table docs/fuzz.md]
 
-Each kind has as many inputs. What fails is kept once per place of the code, in `.cache/fuzz`; the
+Each kind has as many inputs. A failure is kept once per line of the code, in `.cache/fuzz`; the
 end names them, and what to keep as a regression test (`tests/golden/fuzz/KIND`).
 """
 
@@ -25,7 +25,7 @@ FOUND = ROOT / ".cache" / "fuzz"
 
 
 def batch(kind: str, number: int) -> tuple[str, int, dict[str, str]]:
-    """Read one batch of inputs; return the failures, the place and the file of each."""
+    """Read one batch of inputs; return the number of failures, and each one's line and file."""
     from hypothesis import HealthCheck, Phase, given, seed, settings
 
     from support.fuzzing import damaged, fault_of

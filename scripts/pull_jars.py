@@ -5,7 +5,7 @@ usage: pull_jars.py [--group=streams_pulls_later] FOLDER [CASE...]
 FOLDER gets CASE-before.jar and CASE-after.jar, and beside each its settings in a properties file.
 A jar runs with `java -cp JAR:KAFKA_STREAMS PullApplication BOOTSTRAP STATE_DIR APPLICATION_ID`;
 `PullApplication#topology` returns its topology, as `headgate rehearse --jar JAR --after
-PullApplication#topology --properties FILE` asks for it. Its topics have the recorded names.
+PullApplication#topology --properties FILE` needs it. Its topics have the recorded names.
 Without names, every change of the group is built.
 """
 

@@ -176,7 +176,7 @@ class Found:
     """What the runs gave: the restart, its controls, and the old version after it.
 
     `same` is the old version restarted, `replay` the new one over everything, cut at the same
-    place, `fresh` the new one over the new rows alone; None if nothing depends on it.
+    batch, `fresh` the new one over only the new rows; None if nothing depends on it.
     """
 
     first: Ran
@@ -230,7 +230,7 @@ class Recording:
         return found
 
     def _chain(self, side: str, name: str) -> Ran:
-        """Run one version over everything, stopped and started at the same place."""
+        """Run one version over everything, stopped and started at the same batch."""
         self.lake.reset()
         ran = self._run(side, name, self.case.first)
         return ran if ran.error else self._run(side, name, self.case.then)
@@ -457,7 +457,7 @@ def _operators(report: Any) -> Any:
 
 
 def write_outcome(case: Pull, known: dict[str, Any]) -> None:
-    """Write an outcome, with a reader's ruling if there is one: outcome, state effect, notes."""
+    """Write an outcome, with a person's ruling if there is one: outcome, state effect, notes."""
     rulings = json.loads((HOME / "rulings.json").read_text(encoding="utf-8"))
     if case.name in rulings and (known["outcome"] == "look" or not known["error_class"]):
         keys = ("outcome", "state_effect", "notes")

@@ -3,7 +3,7 @@
 INTO is a folder of cases (`tests/cases/spark_fresh/first`): the definitions of the group that is
 called so are taken. Each case is run with its controls and written as evidence with its outcome.
 `record_restarts.py INTO --rule` only puts the rulings of `rulings.json` into outcomes that the
-controls left to a reader; `--captured` writes that part anew, where the scratch folder still has
+controls left to a person; `--captured` rewrites that part, if the scratch folder still has
 the sources. Needs the jars of `make setup` and a JDK; starts a broker for topics.
 """
 
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def _write(file: Path, known: dict[str, Any]) -> None:
-    """Write an outcome, with what the controls leave to a reader."""
+    """Write an outcome, with a person's ruling on what the controls left open."""
     rulings = json.loads((HOME / "rulings.json").read_text(encoding="utf-8"))
     ruled(CASES[known["id"]], known, file.parent, rulings)
     text = json.dumps(known, indent=1).replace(str(SCRATCH), "/data")

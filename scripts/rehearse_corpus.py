@@ -143,7 +143,7 @@ def prepare(case: Path, work: Path, broker: Broker | None = None) -> Path:
 
 
 def _rewrite(checkpoint: Path, name: str, data: Path) -> None:
-    """Let the source's list of files name the new places."""
+    """Let the source's list of files name the new paths."""
     for file in (checkpoint / "sources").rglob("*"):
         if file.is_file():
             text = file.read_bytes()
@@ -160,7 +160,7 @@ def _input(folder: Path, *, is_csv: bool) -> None:
 
 
 def _kafka(case: Path, checkpoint: Path, broker: Broker | None) -> str:
-    """Fill the topics of a case up to where its offsets stand, and with more; "" without any."""
+    """Fill the topics of a case up to its offsets, and with more; "" without any."""
     text = "".join((case / side / "query.py").read_text() for side in ("before", "after"))
     if "kraw(spark," not in text.partition("CONF =")[2] and "kn(spark," not in text:
         return ""
@@ -363,7 +363,7 @@ def _source(corpus: Path) -> str:
 
 
 def _read_results(file: str | None) -> dict[str, dict[str, Any]]:
-    """Return what an earlier run kept: a long one can be gone on with."""
+    """Return what an earlier run kept: a long one can be continued."""
     if not file or not Path(file).exists():
         return {}
     rows = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]

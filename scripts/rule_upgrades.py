@@ -4,7 +4,7 @@ usage: rule_upgrades.py RECORDED CASES
 
 RECORDED is what `record_upgrades.py` wrote. CASES gets NAME/{before,after,outcome.json}, and holds
 `rulings.json`: {NAME: {outcome?, outcome_detail?, notes?, decidable_from_files?}} for what outputs
-alone can't say: results that no control gave, and reasons that lie outside the files. `judged_by`
+can't say: results that no control gave, and reasons outside the files. `judged_by`
 is `reader` if the ruling gives the outcome, else `outputs`. It ends with an error if a ruling is
 missing.
 """
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def ruled(runs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the outputs alone say; without an outcome where they equal no control's."""
+    """Return what only the outputs say; without an outcome if they equal no control's."""
     upgrade, everything = runs["upgrade"], runs["new_over_everything"]
     then, alone = upgrade["outputs"][-1], runs["new_over_later_only"]["outputs"][-1]
     found = {
@@ -94,7 +94,7 @@ def rolled_back(runs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unchanged(runs: Mapping[str, Any]) -> bool:
-    """Say whether the old version, restarted, went on from its state without an exception."""
+    """Say whether the old version, restarted, continued from its state without an exception."""
     return runs["unchanged"]["error"] is None
 
 

@@ -25,7 +25,7 @@ _SORT = ("check", "--select=I", "--fix", "--exit-zero", _OURS)
 
 
 class UsageError(Exception):
-    """What was asked for can't be made; the message is one sentence for the terminal."""
+    """The request can't be carried out; the message is one sentence for the terminal."""
 
 
 class Change:

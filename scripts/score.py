@@ -3,7 +3,7 @@
 usage: score.py [--headgate CMD] [--jobs N] [--list] [--twins FILE] FOLDER...
 
 A FOLDER holds cases: CASE/before, CASE/after, CASE/outcome.json. Prints the confusion matrix and
-one line a folder. FILE is the page of `make twin-all`: rules alone, twin runs alone and both.
+one line a folder. FILE is the page of `make twin-all`: only rules, only twin runs, and both.
 
   exact      the predicted outcome is the engine's
   dangerous  the engine refuses or goes silently wrong, the prediction is resumes or no_effect
@@ -36,7 +36,7 @@ LONGEST = 60
 
 @dataclass(frozen=True)
 class Answer:
-    """What was predicted: the outcome (or `error: ...`), and the refusals' error classes."""
+    """What was predicted: the outcome (or `error: ...`), and the error classes of failed starts."""
 
     outcome: str
     classes: frozenset[str] = frozenset()

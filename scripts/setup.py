@@ -1,4 +1,4 @@
-"""Bring Python packages, jars and a browser into this clone; whatever is complete is left alone.
+"""Bring Python packages, jars and a browser into this clone; what is complete stays as it is.
 
 `setup.py STAGE...`, with the stages
 

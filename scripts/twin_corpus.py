@@ -3,10 +3,11 @@
     python scripts/twin_corpus.py [CORPUS ...] [--only NAME ...] [--table FILE]
 
 A case is a folder with before, after and outcome.json. Its code is before/query.py and
-after/query.py, or before.py and after.py (`tests/cases/spark_pulls`), or lies apart
-(`tests/cases/spark_code`), so that no reader takes it for evidence. In `tests/cases/spark_fresh`
+after/query.py, or before.py and after.py (`tests/cases/spark_pulls`), or is stored apart
+(`tests/cases/spark_code`), so that no parser takes it for evidence. In `tests/cases/spark_fresh`
 a definition has both versions.
-Cases that files can't decide are left out: their reason lies outside the two versions. Two Sparks
+
+Cases that files can't decide are left out: their reason is outside the two versions. Two Sparks
 serve many cases, so a case takes seconds. The page has a section for each corpus: the counts with
 95 % intervals (Wilson), and for each case what was recorded, and what the rules, the twin and both
 together say. Sections of corpora that did not run stay as they are.
@@ -272,7 +273,7 @@ def _left_out(corpus: Path) -> Iterator[str]:
 
 
 def page(sections: Sequence[str], before: str, head: str = HEAD) -> str:
-    """Return the page: its sections, in the place of those of the same name in the old page."""
+    """Return the page: its sections replace those of the same name in the old page."""
     known = {text.partition("\n")[0]: text for text in re.split(r"(?m)^(?=## )", before)[1:]}
     known |= {text.partition("\n")[0]: text for text in sections}
     parts = "\n".join(text.rstrip("\n") + "\n" for text in known.values())
@@ -280,7 +281,7 @@ def page(sections: Sequence[str], before: str, head: str = HEAD) -> str:
 
 
 def main() -> int:
-    """Run the cases; exit 1 if both together miss a failure that rules alone report."""
+    """Run the cases; exit 1 if both together miss a failure that only rules report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -243,7 +243,7 @@ def _row(scored: Scored, around: str) -> str:
 
 
 def main() -> int:
-    """Run the upgrades; exit 1 if both together miss a failure that rules alone report."""
+    """Run the upgrades; exit 1 if both together miss a failure that only rules report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

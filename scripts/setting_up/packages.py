@@ -36,7 +36,7 @@ def begun_mark() -> Path:
 
 
 def packages_key() -> list[str]:
-    """Return the interpreter and place that .venv was made with, and the hash of its pins."""
+    """Return the interpreter and path that .venv was made with, and the hash of its pins."""
     digest = hashlib.sha256()
     for name in ("requirements.txt", "requirements-dev.txt", "pyproject.toml"):
         digest.update((ROOT / name).read_bytes())
@@ -50,7 +50,7 @@ def has_packages() -> bool:
 
 
 def install_packages() -> None:
-    """Make .venv complete; one that was cut off or was made by another Python is made anew."""
+    """Make .venv complete; one that was cut off or was made by another Python is recreated."""
     was, key = read_lines(packages_stamp()), packages_key()
     if begun_mark().exists() or (was and was[0] != key[0]):
         discard(VENV)
@@ -67,7 +67,7 @@ def install_packages() -> None:
 
 
 def compile_packages() -> None:
-    """Write all bytecode at once: where Python may write none, each process would compile anew."""
+    """Write all bytecode at once: if Python may write none, each process would compile it."""
     packages = VENV.glob("lib/*/site-packages")
     run(
         BIN / "python",
@@ -125,7 +125,7 @@ def pip(*arguments: str) -> bool:
 
 
 def uv_settings() -> dict[str, str]:
-    """Return what pip was told (an own index, a certificate) in uv's words; uv reads none of it."""
+    """Return pip's settings (an own index, a certificate) in uv's words; uv reads none of them."""
     argv = [str(BIN / "python"), "-m", "pip", "config", "list"]
     done = subprocess.run(argv, capture_output=True, text=True)
     found: dict[str, str] = {}

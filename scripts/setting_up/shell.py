@@ -17,7 +17,7 @@ BIN = VENV / "bin"
 
 
 def say(text: str) -> None:
-    """Tell on stderr what happens."""
+    """Print on stderr what happens."""
     print(f"set-up: {text}", file=sys.stderr, flush=True)
 
 
