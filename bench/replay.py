@@ -277,7 +277,7 @@ class _Bench:
 
         To watch its memory takes a part of a core, which the peer of a throughput keeps.
         """
-        checkpoint = self._anew(size)
+        checkpoint = self._restored(size)
         topic = f"counts-{size}"
         before = self._ends(topic)
         self._headgate("plan", "bounded", f"orders-{size}", *options, "-o", "plan.json")
@@ -290,7 +290,7 @@ class _Bench:
 
     def plain(self, size: int) -> Run:
         """Do the same without Headgate."""
-        checkpoint = self._anew(size)
+        checkpoint = self._restored(size)
         topic = f"counts-{size}"
         before = self._ends(topic)
         wall = _wall(lambda: self._spark("stream", str(size), str(checkpoint)))
@@ -322,7 +322,7 @@ class _Bench:
         self._check("plain-batch", {}, size)
         return Run(took, wall - took)
 
-    def _anew(self, size: int) -> Path:
+    def _restored(self, size: int) -> Path:
         """Restore the checkpoint at its first batch, and return it."""
         checkpoint = self.home / f"checkpoint-{size}"
         shutil.rmtree(checkpoint, ignore_errors=True)

@@ -37,7 +37,7 @@ _BLOCK = os.urandom(1 << 20)
 
 def rows() -> Iterator[Row]:
     """Yield a start from scratch and a rewind, both with their rollback, beside a full copy."""
-    with tempfile.TemporaryDirectory(prefix="headgate-bench-", dir=_roomy()) as folder:
+    with tempfile.TemporaryDirectory(prefix="headgate-bench-", dir=_large_enough()) as folder:
         home = Path(folder)
         checkpoint = home / "checkpoint"
         _write(checkpoint)
@@ -46,7 +46,7 @@ def rows() -> Iterator[Row]:
         yield _row("rewind by a batch, and back", _rewound(home, checkpoint), copied)
 
 
-def _roomy() -> str | None:
+def _large_enough() -> str | None:
     """Return a folder with disk space for it and the peer's copy: the temporary one, or here."""
     needed = 1.1 * (GIGABYTES + COPIED) * 1e9
     for folder in (tempfile.gettempdir(), str(Path(__file__).parent)):

@@ -62,7 +62,7 @@ def _rows(spark: SparkSession, home: Path) -> Iterator[Row]:
             # A watch begins with the plan, once a run: what lasts is measured.
             if watched:
                 told += 1
-                _told_plans(home, told)
+                _await_plans(home, told)
             _batches(query, SKIPPED)
             before = time.process_time()
             found = _batches(query, BATCHES)
@@ -100,7 +100,7 @@ def _rows(spark: SparkSession, home: Path) -> Iterator[Row]:
     )
 
 
-def _told_plans(home: Path, count: int) -> None:
+def _await_plans(home: Path, count: int) -> None:
     """Wait until so many plans were reported, one by each watch so far."""
     deadline = time.monotonic() + 60
     while _plans(home) < count:

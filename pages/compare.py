@@ -80,7 +80,7 @@ def _page(context: Context) -> None:
     else:
         if GIVEN in (before, after):
             _given(before, after, one, other)
-        look = Look(context, pipeline, side, query, only_changes)
+        look = ComparisonView(context, pipeline, side, query, only_changes)
         found = _compared(context, one, other)
         runs, deployed = found.before, found.after
         _show(look, found, f"{one} {other}")
@@ -127,7 +127,7 @@ def _given(before: str, after: str, one: Given, other: Given) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ComparisonView:
     """What somebody wants to see of a comparison."""
 
     context: Context
@@ -137,7 +137,7 @@ class Look:
     only_changes: bool
 
 
-def _show(look: Look, found: cached_reads.Comparison, pair: str) -> None:
+def _show(look: ComparisonView, found: cached_reads.Comparison, pair: str) -> None:
     said = verdict(found.report)
     judged_for = engine_words(found.report.judged_for)
     st.html(markup.verdict(said.glyph, said.word, said.sentence, said.tone, judged_for))

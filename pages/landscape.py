@@ -18,7 +18,7 @@ from headgate.ui.landscape.map import (
     more_controls,
     selector_box,
 )
-from headgate.ui.landscape.unused_resources import landscape_loose
+from headgate.ui.landscape.unused_resources import landscape_unused
 from headgate.ui.shared import cached_reads
 from headgate.ui.shared.choose_one import switch
 from headgate.ui.shared.cluster_poll import ClusterSnapshot
@@ -80,7 +80,7 @@ def _page(context: Context) -> None:
     if view is View.CONSUMERS:
         landscape_consumers(landscape)
     elif view is View.LOOSE:
-        landscape_loose(landscape)
+        landscape_unused(landscape)
     else:
         _map(context, landscape, seen, *rest)
 

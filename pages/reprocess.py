@@ -37,7 +37,7 @@ from headgate.ui.shared.person import ask_name
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.estimate_cost import with_costs
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.requests.request_run import request_plan
 from headgate.usecases.runs.apply_plan import apply_plan
 from headgate.views.words.impact import impact_lines
 
@@ -81,14 +81,14 @@ def _wizard(context: Context, pipeline: Pipeline, scenario: Scenario) -> None:
     choose_point(context, pipeline, scenario)
     asked = (scenario.name, pipeline.name, answers)
     is_open = unanswered(scenario, pipeline.engine, answers)
-    plan = None if is_open else _plan(context, asked, anew=_is_anew(actions))
+    plan = None if is_open else _plan(context, asked, anew=_is_refreshed(actions))
     with actions:
         _offer(context, plan)
     if plan is not None:
         _show_plan(plan)
 
 
-def _is_anew(actions: DeltaGenerator) -> bool:
+def _is_refreshed(actions: DeltaGenerator) -> bool:
     with actions:
         return st.button("Refresh plan", key=ReprocessKey.AGAIN, icon=":material/refresh:")
 
@@ -106,7 +106,7 @@ def _offer(context: Context, plan: Plan | None) -> None:
         )
         and plan
     ):
-        _ask_for(context, plan)
+        _request_form(context, plan)
     if st.button("Run plan …", key=ReprocessKey.GO, type="primary", disabled=stuck,
                  icon=":material/play_arrow:") and plan:  # fmt: skip
         _confirm(context, plan)
@@ -175,7 +175,7 @@ def _confirm(context: Context, plan: Plan) -> None:
 
 
 @st.dialog("Request approval of this plan?")
-def _ask_for(context: Context, plan: Plan) -> None:
+def _request_form(context: Context, plan: Plan) -> None:
     name = ask_name(ReprocessKey.NAME)
     reason = st.text_area(
         "Reason", key=ReprocessKey.REASON, placeholder="Reason (shown to the approver)"
@@ -183,7 +183,7 @@ def _ask_for(context: Context, plan: Plan) -> None:
     if st.button("Send request", key=ReprocessKey.ASKED, type="primary",
                  disabled=not (name and reason.strip())):  # fmt: skip
         try:
-            request = ask_for_plan(context, plan, reason=reason, by=name or "")
+            request = request_plan(context, plan, reason=reason, by=name or "")
         except HeadgateError as error:
             show_problem(error)
             return

@@ -218,11 +218,11 @@ def main() -> None:
             runs[sys.argv[1]](Path(scratch))
         return
     if not folder().is_dir():
-        _make_alone()
+        _make_once()
     print(folder())
 
 
-def _make_alone() -> None:
+def _make_once() -> None:
     """Make them, unless another process has done so meanwhile: two would use one folder."""
     CACHE.parent.mkdir(exist_ok=True)
     with (CACHE.parent / "java.lock").open("w") as lock:

@@ -128,7 +128,7 @@ class _Matrix:
             found = list(cells(kind, survey(self._lab, kind)))
         except Exception as error:
             cell = Cell(kind, "none", "", "")
-            self._tell(Result(cell, time.monotonic() - begun, _reason(error)))
+            self._report_cell(Result(cell, time.monotonic() - begun, _reason(error)))
             return []
         with self._lock:
             self._table.expect(kind.name, found)
@@ -167,7 +167,7 @@ class _Matrix:
             cell.check(self._lab)
         except Exception as raised:
             error = _reason(raised)
-        self._tell(Result(cell, time.monotonic() - begun, error))
+        self._report_cell(Result(cell, time.monotonic() - begun, error))
 
     def _strike(self, chain: Chain) -> None:
         """Strike at all cells of the chain, in as many pipelines as it takes."""
@@ -186,7 +186,7 @@ class _Matrix:
     def _count(self, chain: Chain) -> None:
         struck = CHAINED if len(chain.struck) > 1 else ALONE
         for cell in chain.struck:
-            self._tell(Result(cell, chain.seconds / len(chain.struck), "", struck))
+            self._report_cell(Result(cell, chain.seconds / len(chain.struck), "", struck))
 
     def _find_guilty(self, chain: Chain, error: str) -> None:
         """Run the last cells of a chain that ended badly one by one; the rest is to be repeated."""
@@ -199,20 +199,20 @@ class _Matrix:
             if way.error:
                 guilty, reason, struck = cell, way.error, ALONE
                 break
-        self._tell(Result(guilty, chain.seconds, reason, struck))
+        self._report_cell(Result(guilty, chain.seconds, reason, struck))
         chain.left = [c for c in [*chain.struck, *chain.left] if c != guilty]
 
     def _go_through_outages(self, chains: Sequence[Chain]) -> None:
         """Bring the chains to where the broker is to go, and let them recover, again and again."""
         for _ in range(_CHAINS):
             ways = [_Way(chain, self._lab) for chain in chains]
-            list(self._pool.map(_Way.go_on, ways))
+            list(self._pool.map(_Way.advance, ways))
             while waiting := [way for way in ways if way.waits]:
                 for fault in OUTAGES:
                     befallen = [w for w in waiting if w.waits and w.chain.befalls == fault]
                     if befallen:
                         self._without_a_broker(fault, befallen)
-                    list(self._pool.map(_Way.go_on, befallen))
+                    list(self._pool.map(_Way.advance, befallen))
             for way in ways:
                 self._count_outages(way)
             chains = [way.chain for way in ways if way.chain.left and way.chain.kills]
@@ -227,7 +227,7 @@ class _Matrix:
         else:
             kafka.stop()
         try:
-            list(self._pool.map(_Way.go_on, ways))
+            list(self._pool.map(_Way.advance, ways))
         finally:
             kafka.start()
 
@@ -235,11 +235,11 @@ class _Matrix:
         chain = way.chain
         if way.error:
             guilty = (chain.struck or chain.left)[-1]
-            self._tell(Result(guilty, chain.seconds, way.error, CHAINED))
+            self._report_cell(Result(guilty, chain.seconds, way.error, CHAINED))
         else:
             self._count(chain)
 
-    def _tell(self, result: Result) -> None:
+    def _report_cell(self, result: Result) -> None:
         cell = result.cell
         how = "FAILED" if result.error else "ok"
         line = f"{how:6} {result.seconds:5.0f} s  {cell.scene.name}: {cell.fault}, {cell.location}"
@@ -270,7 +270,7 @@ class _Way:
         self.chain, self.error, self.waits = chain, "", True
         self._steps = chain.run(lab)
 
-    def go_on(self) -> None:
+    def advance(self) -> None:
         """Continue to the next step at which the broker must change, or to the end."""
         if not self.waits:
             return
@@ -284,7 +284,7 @@ class _Way:
     def go_to_the_end(self) -> None:
         """Go the whole way; the broker stays."""
         while self.waits:
-            self.go_on()
+            self.advance()
 
 
 def _reason(error: Exception) -> str:

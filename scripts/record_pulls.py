@@ -379,7 +379,7 @@ def outcome(case: Pull, found: Found) -> dict[str, Any]:
         "rollback_ok": back.error is None,
         "notes": "",
         "decidable_from_files": case.files_tell,
-        "proof": _proof(found),
+        "proof": _evidence(found),
     }
 
 
@@ -433,7 +433,7 @@ def _stage(found: Found) -> str:
     return "query thread, before writing a new offsets/ entry"
 
 
-def _proof(found: Found) -> dict[str, Any]:
+def _evidence(found: Found) -> dict[str, Any]:
     names = ("first", "new", "same", "replay", "fresh", "back")
     out: dict[str, Any] = {name: _shown(getattr(found, name)) for name in names}
     out["operators"] = [_operators(report) for report in found.new.reports]

@@ -216,8 +216,9 @@ def section(group: str, found: Sequence[Scored], around: dict[str, str]) -> str:
         "",
     ]
     for title, some in (
-        ("Changes of code and settings that files can decide", [s for s in code if _is_told(s)]),
-        ("Changes of code and settings that they can't", [s for s in code if not _is_told(s)]),
+        ("Changes of code and settings that files can decide",
+         [s for s in code if _is_decidable(s)]),
+        ("Changes of code and settings that they can't", [s for s in code if not _is_decidable(s)]),
         ("Changes outside the code, which rules judge: disk wiped, id changed, topics added",
          [s for s in run if around[s.name]]),
     ):  # fmt: skip
@@ -231,7 +232,7 @@ def section(group: str, found: Sequence[Scored], around: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _is_told(scored: Scored) -> bool:
+def _is_decidable(scored: Scored) -> bool:
     file = next(f for g in GROUPS if (f := CASES / g / scored.name / "outcome.json").is_file())
     return bool(json.loads(file.read_text(encoding="utf-8")).get("decidable_from_files", True))
 

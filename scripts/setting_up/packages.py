@@ -30,7 +30,7 @@ def packages_stamp() -> Path:
     return VENV / ".headgate-complete"
 
 
-def begun_mark() -> Path:
+def started_mark() -> Path:
     """Return the file that says that this set-up is filling .venv."""
     return VENV / ".headgate-begun"
 
@@ -52,10 +52,10 @@ def has_packages() -> bool:
 def install_packages() -> None:
     """Make .venv complete; one that was cut off or was made by another Python is recreated."""
     was, key = read_lines(packages_stamp()), packages_key()
-    if begun_mark().exists() or (was and was[0] != key[0]):
+    if started_mark().exists() or (was and was[0] != key[0]):
         discard(VENV)
     VENV.mkdir(exist_ok=True)
-    begun_mark().touch()
+    started_mark().touch()
     packages_stamp().unlink(missing_ok=True)
     make_venv()
     say("installing the Python packages into .venv (the first time takes a minute)")
@@ -63,7 +63,7 @@ def install_packages() -> None:
         stop("the Python packages could not be installed, for the reason above; run it again")
     compile_packages()
     write(packages_stamp(), "\n".join(key) + "\n")
-    begun_mark().unlink()
+    started_mark().unlink()
 
 
 def compile_packages() -> None:
@@ -84,7 +84,7 @@ def make_venv() -> None:
         return
     say("making .venv")
     if uv := shutil.which("uv"):
-        marks = begun_mark()
+        marks = started_mark()
         if run(uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, VENV):
             marks.touch()
             return

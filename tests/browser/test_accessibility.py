@@ -13,7 +13,7 @@ from headgate.store import open_store
 from headgate.store.rows import RunState
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.requests.request_run import request_plan
 from headgate.usecases.runs.apply_plan import apply_plan
 from headgate.worker.runner import Runner
 from support.console_seed import add_stopped_pipeline, seed
@@ -78,7 +78,7 @@ def full(tmp_path_factory, serving):
             assert runner.apply_step(run, 1, position) == (None, None)
         runner.finish(run, 1, RunState.DONE, None)
     again = plan_scenario(context, "from-scratch", "returns", {})
-    ask_for_plan(context, again, reason="orders of noon were counted twice", by="ann")
+    request_plan(context, again, reason="orders of noon were counted twice", by="ann")
     with closing(open_store(context.store_url)) as store:
         add_schedules(store)
     for address in serving(file):

@@ -127,11 +127,11 @@ def test_a_look_that_takes_long_holds_the_page_up_for_a_moment_and_is_asked_once
     store.runs.finish(done, RunState.DONE)
     answers, asked = threading.Event(), []
 
-    def look_at(_context, detail):
+    def read_positions(_context, detail):
         asked.append(detail.row.id)
         answers.wait(60)
 
-    monkeypatch.setattr(catch_up, "look_at", look_at)
+    monkeypatch.setattr(catch_up, "read_positions", read_positions)
     monkeypatch.setattr(catch_up, "PATIENCE", 0.1)
     at = open_page("runs", run=done)
     assert "Headgate has waited 0 s for Kafka or the checkpoint" in text(at)

@@ -61,7 +61,7 @@ def older(*value):
     return {"key": fields(K), "value": fields(*value)}
 
 
-def begun_with(made, function):
+def with_beginning(made, function):
     return remembering(made, function=function)
 
 
@@ -81,10 +81,10 @@ CASES = {
     ),
     "TWS008": (remembering(SAME, schema_files=128), variables(c=(N,), d=(N,)), R, SAME),
     "TWS009": (
-        begun_with(SAME, "transformWithStateUDF"),
-        begun_with(SAME, "transformWithStateWithInitStateUDF"),
+        with_beginning(SAME, "transformWithStateUDF"),
+        with_beginning(SAME, "transformWithStateWithInitStateUDF"),
         Outcome.NO_EFFECT,
-        begun_with(SAME, "transformWithStateUDF"),
+        with_beginning(SAME, "transformWithStateUDF"),
     ),
     "TWS010": (variables(c=(T, TOO)), variables(c=(TOO, T)), W, variables(c=(T, TOO))),
     "TWS005": (BOTH, avro(replace(N, name="m"), T), W, avro(T, N)),

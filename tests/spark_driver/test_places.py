@@ -10,7 +10,7 @@ import time
 
 from headgate.parse.spark.watch.mark import PART
 from headgate.spark_driver.bounded_queue import Bounded
-from headgate.spark_driver.destinations import Telling, surplus
+from headgate.spark_driver.destinations import WatchedRun, surplus
 from headgate.spark_driver.records import Kind, Record, line
 from headgate.spark_driver.sender import PlanTurns
 from headgate.spark_driver.write_folder import Folder
@@ -19,8 +19,8 @@ from headgate.spark_driver.write_object_store import Objects
 QUERY, RUN = "0b91e356-6bbb-44bf-9ab3-610dd4872629", "154e4c58-2810-4267-a11d-da3cc48b7c5f"
 
 
-def telling(run: str = RUN, begun: str = "2026-11-21T14:29:46.975Z") -> Telling:
-    return Telling(QUERY, run, begun)
+def watched(run: str = RUN, begun: str = "2026-11-21T14:29:46.975Z") -> WatchedRun:
+    return WatchedRun(QUERY, run, begun)
 
 
 def record(run: str = RUN, number: int = 0, kind: Kind = Kind.PROGRESS) -> Record:
@@ -29,7 +29,7 @@ def record(run: str = RUN, number: int = 0, kind: Kind = Kind.PROGRESS) -> Recor
 
 
 def test_the_driver_and_the_reader_agree_on_names():
-    name = telling().part(3)
+    name = watched().part(3)
     assert name == f"{QUERY}_20261121T142946975Z_154e4c58_000003.jsonl"
     assert PART.fullmatch(name)
 
@@ -56,12 +56,12 @@ def test_what_is_put_back_comes_first():
     queue = Bounded(3)
     taken = [record(number=n) for n in range(2)]
     queue.put(record(number=2))
-    queue.put_back(taken)
+    queue.return_to_queue(taken)
     assert [r.body["progress"]["batchId"] for r in queue.take(0)] == [0, 1, 2]
 
 
 def test_parts_follow_each_other_and_each_begins_with_the_head(tmp_path):
-    place, run = Folder(tmp_path, part_bytes=100, most_bytes=10_000), telling()
+    place, run = Folder(tmp_path, part_bytes=100, most_bytes=10_000), watched()
     run.head = [b'{"head":1}\n']
     for number in range(10):
         place.write(run, [b'{"number":%d,"filler":"0123456789"}\n' % number])
@@ -75,10 +75,10 @@ def test_parts_follow_each_other_and_each_begins_with_the_head(tmp_path):
 
 def test_the_oldest_parts_go_and_nothing_else(tmp_path):
     (tmp_path / "mine.jsonl").write_text("x" * 500)
-    old = tmp_path / telling("a" * 8 + RUN[8:], "2026-01-01T00:00:00.000Z").part(0)
+    old = tmp_path / watched("a" * 8 + RUN[8:], "2026-01-01T00:00:00.000Z").part(0)
     old.write_text("x" * 500)
     os.utime(old, (1, 1))
-    place, run = Folder(tmp_path, part_bytes=200, most_bytes=600), telling()
+    place, run = Folder(tmp_path, part_bytes=200, most_bytes=600), watched()
     for _ in range(10):
         place.write(run, [b"y" * 99 + b"\n"])
     place.close(1)
@@ -88,14 +88,14 @@ def test_the_oldest_parts_go_and_nothing_else(tmp_path):
 
 
 def test_surplus_spares_what_is_open():
-    names = [telling().part(n) for n in range(3)]
+    names = [watched().part(n) for n in range(3)]
     sizes = [(n, i, 10) for i, n in enumerate(names)]
     assert surplus(sizes, 10, frozenset(names[:1])) == names[1:]
     assert surplus(sizes, 30, frozenset()) == []
 
 
 def test_a_file_that_is_removed_is_followed_by_another(tmp_path):
-    place, run = Folder(tmp_path, part_bytes=1000, most_bytes=1000), telling()
+    place, run = Folder(tmp_path, part_bytes=1000, most_bytes=1000), watched()
     place.write(run, [b"1\n"])
     next(tmp_path.iterdir()).unlink()
     place.write(run, [b"2\n"])
@@ -107,9 +107,10 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from headgate.spark_driver.write_folder import Folder
-from headgate.spark_driver.destinations import Telling
+from headgate.spark_driver.destinations import WatchedRun
 place = Folder(Path(sys.argv[1]), part_bytes=10_000, most_bytes=10_000)
-run = Telling("0b91e356-6bbb-44bf-9ab3-610dd4872629", "154e4c58-2810", "2026-11-21T14:29:46.975Z")
+query = "0b91e356-6bbb-44bf-9ab3-610dd4872629"
+run = WatchedRun(query, "154e4c58-2810", "2026-11-21T14:29:46.975Z")
 place.write(run, [b"a" * 59 + b"\\n"])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 try:
@@ -132,7 +133,7 @@ def test_a_disk_that_takes_half_a_line_leaves_none(tmp_path):
 
 
 def test_a_store_that_cannot_append_gets_numbered_files(tmp_path):
-    place, run = Objects(tmp_path.as_uri(), every=0.3, most_bytes=10_000), telling()
+    place, run = Objects(tmp_path.as_uri(), every=0.3, most_bytes=10_000), watched()
     place.write(run, [b"1\n"])
     place.write(run, [b"2\n"])
     assert len(list(tmp_path.iterdir())) == 1

@@ -85,7 +85,7 @@ class PaperCluster(FlatPorts):
     def group(self, group_id):
         return self.known.get(group_id, group(group_id, state="dead"))
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return {}
 
     def topic_bytes(self, names):

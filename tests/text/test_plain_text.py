@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.text.tables import Branch, Styles, harmless, table_lines, tree_lines, width
+from headgate.text.tables import Branch, Styles, table_lines, terminal_safe, tree_lines, width
 
 PLAIN = Styles()
 
@@ -46,7 +46,7 @@ def test_columns_are_as_wide_as_their_widest_cell():
     [("a\nb\tc", "a b c"), ("\x1b[2J", "\ufffd[2J"), ("\x07", "\ufffd"), ("é", "é")],
 )
 def test_what_would_steer_a_terminal_is_taken_out(text, shown):
-    assert harmless(text) == shown
+    assert terminal_safe(text) == shown
     assert width("é") == 1
 
 

@@ -22,7 +22,7 @@ def _marked(case: Case) -> object:
 def test_outputs_are_as_the_plan_says(case: Case, broker: str, tmp_path: Path) -> None:
     result = attempt(case, tmp_path, broker)
 
-    assert not result.flaws, result
+    assert not result.issues, result
 
 
 def test_every_sample_is_a_case() -> None:

@@ -46,7 +46,7 @@ repeated, undone | undo exact | as announced |
 
 @dataclass
 class Result:
-    """What one case showed; `flaws` are differences between the plan's text and the outputs."""
+    """What one case showed; `issues` are differences between the plan's text and the outputs."""
 
     case: Case
     records: int = 0
@@ -54,7 +54,7 @@ class Result:
     run: Counts | None = None
     undone: Counts | None = None
     exact: bool | None = None
-    flaws: list[str] = field(default_factory=list)
+    issues: list[str] = field(default_factory=list)
     text: str = ""
 
     def row(self) -> str:
@@ -63,7 +63,7 @@ class Result:
             str(n) for c in (self.run, self.undone) for n in ((c.lost, c.repeated) if c else "--")
         ]
         exact = {True: "yes", False: "no", None: "-"}[self.exact]
-        verdict = "yes" if not self.flaws else "no: " + "; ".join(self.flaws)
+        verdict = "yes" if not self.issues else "no: " + "; ".join(self.issues)
         scenario = " ".join((self.case.scenario, *self.case.options)).replace("{input}", "TOPIC")
         cells = (time.strftime("%Y-%m-%d"), self.case.kind.name, scenario, str(self.records))
         return "| " + " | ".join((*cells, self.announced, *counts, exact, verdict)) + " |"
@@ -98,11 +98,11 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
     result.announced = _announced(plan)
     if case.blocked:
         if case.blocked not in text:
-            result.flaws.append(f"no blocker holds `{case.blocked}`")
+            result.issues.append(f"no blocker holds `{case.blocked}`")
         return
     result.text = text
     missing = [part for part in case.says if not re.search(part, text)]
-    result.flaws += [f"the plan doesn't say `{part}`" for part in missing]
+    result.issues += [f"the plan doesn't say `{part}`" for part in missing]
     case.deploy(kind)
     run = json.loads(site.headgate("apply", "plan.json", "--format", "json").stdout)["run"]
     if case.waits:
@@ -128,10 +128,10 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
         site.await_caught_up()
     result.undone = kind.counts()
     if result.run != case.run:
-        result.flaws.append(f"after the run {case.run.lost} lost, {case.run.repeated} repeated")
+        result.issues.append(f"after the run {case.run.lost} lost, {case.run.repeated} repeated")
     if result.undone != case.undone:
         wanted = case.undone
-        result.flaws.append(f"after the undo {wanted.lost} lost, {wanted.repeated} repeated")
+        result.issues.append(f"after the undo {wanted.lost} lost, {wanted.repeated} repeated")
 
 
 def _announced(plan: dict[str, Any]) -> str:
@@ -160,10 +160,10 @@ def main() -> int:
                 result = attempt(case, Path(place) / f"t{n}", broker)
             except Exception as error:
                 traceback.print_exc()
-                result = Result(case, flaws=[f"{type(error).__name__}: {error}".splitlines()[0]])
-            if result.flaws:
+                result = Result(case, issues=[f"{type(error).__name__}: {error}".splitlines()[0]])
+            if result.issues:
                 print(result.text, file=sys.stderr)
-            bad += bool(result.flaws)
+            bad += bool(result.issues)
             rows.append(result.row())
             print(case.name, rows[-1], file=sys.stderr, flush=True)
             table.write_text(HEAD + "\n".join(rows).replace(place, "FOLDER") + "\n")

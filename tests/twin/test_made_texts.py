@@ -8,11 +8,11 @@ import pytest
 
 from headgate.twin.made_texts import (
     Parts,
-    begun_with,
     group_of,
     item_of,
     key_of,
     text_for,
+    with_beginning,
 )
 
 
@@ -80,5 +80,5 @@ def test_without_a_text_there_is_none(pattern):
 
 
 def test_a_beginning_is_taken_if_the_patterns_find_the_same():
-    assert begun_with("2026", "x=1", {"x=(.)"}) == "2026x=1"
-    assert begun_with("x=7", "a x=1", {r"x=(\d)"}) == "a x=1"
+    assert with_beginning("2026", "x=1", {"x=(.)"}) == "2026x=1"
+    assert with_beginning("x=7", "a x=1", {r"x=(\d)"}) == "a x=1"

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from headgate.model.twin import Counterexample, Refused, TwinVerdict
+from headgate.model.twin import Counterexample, FailedStart, TwinVerdict
 from headgate.text.secrets import MASK
 from headgate.twin.generate_rows import RowMaker, SourceRows
 from headgate.twin.row_hints import Hints
@@ -99,7 +99,7 @@ def test_rows_of_output_are_shown_if_all_their_text_is_generated():
 
 
 def test_messages_lose_sampled_values():
-    refusal = Refused(error_class="CAST", condition=None, message="The value 'ADA' is no INT")
+    refusal = FailedStart(error_class="CAST", condition=None, message="The value 'ADA' is no INT")
     found = origins().masked(verdict(refusal=refusal))
     assert found.refusal.message == f"The value '{MASK}' is no INT"
     stars = Origins(sampled={"***", "a"})

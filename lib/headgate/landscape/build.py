@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from headgate.landscape import consumer_lag
-from headgate.landscape.consumer_groups import Reader, readers_of
+from headgate.landscape.consumer_groups import GroupConsumer, group_consumers
 from headgate.landscape.internal_topic_owner import ownership
 from headgate.landscape.landscape import Landscape
 from headgate.landscape.pipeline_topics import matcher
@@ -34,7 +34,7 @@ def build(
     ends = consumer_lag.ends_of(cluster)
     match = matcher(cluster.topics if cluster else ())
     parts = [part_of(p, versions.get(p.name), cluster, ends, match) for p in registry.pipelines]
-    readers = readers_of(cluster, parts, ends)
+    readers = group_consumers(cluster, parts, ends)
     owners = ownership(registry, versions, cluster)
     topics = topics_between(parts, readers, cluster, owners)
     return Landscape(
@@ -52,7 +52,7 @@ def build(
     )
 
 
-def _edges(parts: Iterable[Part], readers: Iterable[Reader]) -> Iterator[Edge]:
+def _edges(parts: Iterable[Part], readers: Iterable[GroupConsumer]) -> Iterator[Edge]:
     for part in parts:
         yield from (Edge(topic_id(topic), node) for topic, node in part.inputs)
         yield from part.edges

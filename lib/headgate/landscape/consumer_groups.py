@@ -14,7 +14,7 @@ UNDECLARED = "undeclared"
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class GroupConsumer:
     """A group; `node` and `topics` only where it is undeclared and reads something."""
 
     group: LandscapeGroup
@@ -22,9 +22,9 @@ class Reader:
     topics: tuple[str, ...] = ()
 
 
-def readers_of(
+def group_consumers(
     cluster: Cluster | None, parts: Iterable[Part], ends: consumer_lag.Ends
-) -> tuple[Reader, ...]:
+) -> tuple[GroupConsumer, ...]:
     """Return every group of the cluster, sorted by id."""
     owners: dict[str, Part] = {}
     for part in parts:
@@ -42,15 +42,15 @@ def group_node_id(group_id: str) -> str:
     return f"group:{group_id}"
 
 
-def _declared(group: Group, part: Part, ends: consumer_lag.Ends) -> Reader:
+def _declared(group: Group, part: Part, ends: consumer_lag.Ends) -> GroupConsumer:
     stand_ins = (n.id for n in part.nodes if n.kind is LandscapeKind.PIPELINE)
-    return Reader(_facts(group, ends, part.pipeline.name, next(stand_ins, None)))
+    return GroupConsumer(_facts(group, ends, part.pipeline.name, next(stand_ins, None)))
 
 
-def _undeclared(group: Group, ends: consumer_lag.Ends) -> Reader:
+def _undeclared(group: Group, ends: consumer_lag.Ends) -> GroupConsumer:
     topics = topics_of(group)
     if not topics:
-        return Reader(_facts(group, ends, None, None))
+        return GroupConsumer(_facts(group, ends, None, None))
     node = LandscapeNode(
         id=group_node_id(group.id),
         kind=LandscapeKind.GROUP,
@@ -58,7 +58,7 @@ def _undeclared(group: Group, ends: consumer_lag.Ends) -> Reader:
         label=group.id,
         note=UNDECLARED,
     )
-    return Reader(_facts(group, ends, None, node.id), node, topics)
+    return GroupConsumer(_facts(group, ends, None, node.id), node, topics)
 
 
 def _facts(

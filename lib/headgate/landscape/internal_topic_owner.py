@@ -68,18 +68,23 @@ def ownership(
     topics, stores and commits.
     """
     claimants = tuple(_claimants(registry, versions, cluster))
-    proofs = _proofs(claimants)
+    ownership_evidence = _evidence_of(claimants)
     topics = cluster.topics if cluster else {}
-    names = sorted({n for n in topics if internal_kind(n)} | ({*proofs} if not cluster else set()))
+    names = sorted(
+        {n for n in topics if internal_kind(n)} | ({*ownership_evidence} if not cluster else set())
+    )
     ids = {c.application: c.pipeline for c in claimants}
-    return {name: _ownership(name, topics.get(name), proofs.get(name, {}), ids) for name in names}
+    return {
+        name: _ownership(name, topics.get(name), ownership_evidence.get(name, {}), ids)
+        for name in names
+    }
 
 
-def proofs(
+def ownership_evidence(
     registry: Registry, versions: Mapping[str, Version], cluster: Cluster | None
 ) -> dict[str, dict[str, str]]:
     """Return {topic: {application id: the evidence in words}}; nothing is weighed here."""
-    return _proofs(_claimants(registry, versions, cluster))
+    return _evidence_of(_claimants(registry, versions, cluster))
 
 
 def owned_by(found: Mapping[str, Ownership], application: str) -> tuple[Ownership, ...]:
@@ -119,16 +124,16 @@ def _is_application(group: Group) -> bool:
     return group.type is GroupType.STREAMS or any(_own_repartitions(group))
 
 
-def _proofs(claimants: Iterable[Claimant]) -> dict[str, dict[str, str]]:
+def _evidence_of(claimants: Iterable[Claimant]) -> dict[str, dict[str, str]]:
     """Return {topic: {application: the first evidence in words}}."""
     out: dict[str, dict[str, str]] = {}
     for claimant in claimants:
-        for topic, proof in _proven(claimant):
+        for topic, proof in _owned_topics(claimant):
             out.setdefault(topic, {}).setdefault(claimant.application, proof)
     return out
 
 
-def _proven(claimant: Claimant) -> Iterator[tuple[str, str]]:
+def _owned_topics(claimant: Claimant) -> Iterator[tuple[str, str]]:
     """Yield the topics that one application verifiably owns, strongest evidence first."""
     if claimant.facts is not None:
         yield from named_by_topology(claimant.facts, claimant.application)
@@ -205,7 +210,10 @@ def _own_repartitions(group: Group) -> Iterator[str]:
 
 
 def _ownership(
-    name: str, topic: Topic | None, proofs: Mapping[str, str], ids: Mapping[str, str | None]
+    name: str,
+    topic: Topic | None,
+    ownership_evidence: Mapping[str, str],
+    ids: Mapping[str, str | None],
 ) -> Ownership:
     found = Ownership(
         topic=name,
@@ -213,19 +221,19 @@ def _ownership(
         records=topic.records if topic else None,
         bytes=topic.bytes if topic else None,
     )
-    if not proofs:
-        return _unproven(found, ids)
-    if len(proofs) > 1:
-        said = "; ".join(f"{a}: {p}" for a, p in sorted(proofs.items()))
-        candidates = tuple(sorted(proofs, key=_longest))
+    if not ownership_evidence:
+        return _unverified(found, ids)
+    if len(ownership_evidence) > 1:
+        said = "; ".join(f"{a}: {p}" for a, p in sorted(ownership_evidence.items()))
+        candidates = tuple(sorted(ownership_evidence, key=_longest))
         return replace(found, candidates=candidates, proof=f"contradictory evidence: {said}")
-    ((application, proof),) = proofs.items()
+    ((application, proof),) = ownership_evidence.items()
     owner = ids.get(application)
     said = proof if owner else f"{proof}, but no pipeline has application id {application}"
     return replace(found, application=application, owner=owner, proof=said)
 
 
-def _unproven(found: Ownership, ids: Iterable[str]) -> Ownership:
+def _unverified(found: Ownership, ids: Iterable[str]) -> Ownership:
     candidates = tuple(sorted((i for i in ids if found.topic.startswith(f"{i}-")), key=_longest))
     if not candidates:
         proof = "unverified: no known application id is a prefix of this name"

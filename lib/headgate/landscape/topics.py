@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headgate.landscape import consumer_lag
-from headgate.landscape.consumer_groups import Reader, group_node_id
+from headgate.landscape.consumer_groups import GroupConsumer, group_node_id
 from headgate.landscape.internal_topic_owner import Ownership
 from headgate.landscape.landscape import (
     LandscapeKind,
@@ -36,7 +36,7 @@ def topic_id(name: str) -> str:
 
 def topics_between(
     parts: Iterable[Part],
-    readers: Iterable[Reader],
+    readers: Iterable[GroupConsumer],
     cluster: Cluster | None,
     owners: Mapping[str, Ownership],
 ) -> tuple[LandscapeTopic, ...]:
@@ -63,7 +63,7 @@ def topic_node(topic: LandscapeTopic) -> LandscapeNode:
 
 
 def _traffic(
-    pipelines: Iterable[LandscapePipeline], readers: Iterable[Reader]
+    pipelines: Iterable[LandscapePipeline], readers: Iterable[GroupConsumer]
 ) -> dict[str, Traffic]:
     traffic: dict[str, Traffic] = {}
     for p in pipelines:

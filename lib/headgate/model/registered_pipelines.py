@@ -199,17 +199,17 @@ class Registry:
         """Return the pipeline with this name, or None."""
         return next((p for p in self.pipelines if p.name == name), None)
 
-    def led(self, places: Mapping[str, tuple[str, str]]) -> Registry:
+    def led(self, locations: Mapping[str, tuple[str, str]]) -> Registry:
         """Return the registry with the checkpoint locations that runs have switched queries to.
 
-        `places` has, by pipeline, the `checkpoint` of headgate.toml that a run replaced, and the
+        `locations` has, by pipeline, the `checkpoint` of headgate.toml that a run replaced, and the
         new location. If `checkpoint` was changed in headgate.toml since then, the new value counts.
         """
-        found = tuple(_led(p, places.get(p.name)) for p in self.pipelines)
+        found = tuple(_led(p, locations.get(p.name)) for p in self.pipelines)
         return replace(self, pipelines=found)
 
 
-def _led(pipeline: Pipeline, place: tuple[str, str] | None) -> Pipeline:
+def _led(pipeline: Pipeline, location: tuple[str, str] | None) -> Pipeline:
     declared = pipeline.declared or pipeline.checkpoint
-    at = place[1] if place is not None and place[0] == declared else declared
+    at = location[1] if location is not None and location[0] == declared else declared
     return replace(pipeline, checkpoint=at, declared=None if at == declared else declared)

@@ -199,7 +199,7 @@ def may_be_same_output(one: str, other: str) -> bool:
     return len(names) == len(paths) == 1 and paths[0].endswith(f"/{names[0]}")
 
 
-def is_one_place(one: str, other: str) -> bool:
+def is_one_location(one: str, other: str) -> bool:
     """Return whether two descriptions of an output mean the same location, as far as text shows."""
     return normal_path(one) == normal_path(other) or may_be_same_output(one, other)
 

@@ -136,7 +136,7 @@ class TwinVerdict:
     is_exact: bool = False
     is_scaled: bool = False
     is_thin: bool = False
-    refusal: Refused | None = None
+    refusal: FailedStart | None = None
     counterexample: Counterexample | None = None
     operators: tuple[OperatorRows, ...] = ()
     filters: tuple[FilterRows, ...] = ()
@@ -155,7 +155,7 @@ TwinOutcome = Literal["resumes", "refuses", "silently_wrong", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class FailedStart:
     """The error with which Spark failed to start the new version on the old checkpoint."""
 
     error_class: str

@@ -29,7 +29,7 @@ class Bounded:
             self._bound()
             self._changed.notify()
 
-    def put_back(self, records: Iterable[Record]) -> None:
+    def return_to_queue(self, records: Iterable[Record]) -> None:
         """Add at the front what was taken and could not be sent."""
         with self._changed:
             self._records.extendleft(reversed(list(records)))

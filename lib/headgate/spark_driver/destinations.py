@@ -11,7 +11,7 @@ from headgate.parse.spark.watch.mark import PART
 
 
 @dataclass(slots=True)
-class Telling:
+class WatchedRun:
     """One run, for its destination; each part and each hour begins with the lines of `head`."""
 
     query: str
@@ -28,10 +28,10 @@ class Telling:
 class Destination(Protocol):
     """Somewhere to write to; calls come from one thread."""
 
-    def write(self, telling: Telling, lines: Sequence[bytes]) -> None:
+    def write(self, watched: WatchedRun, lines: Sequence[bytes]) -> None:
         """Keep all of the lines or raise OSError; then the same lines are sent once more."""
 
-    def end(self, telling: Telling) -> None:
+    def end(self, watched: WatchedRun) -> None:
         """Let go of what a run that has ended held."""
 
     def lost(self) -> dict[str, int]:

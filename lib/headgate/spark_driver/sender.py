@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.spark_driver.bounded_queue import Bounded
-from headgate.spark_driver.destinations import Destination, Telling
+from headgate.spark_driver.destinations import Destination, WatchedRun
 from headgate.spark_driver.records import LARGEST_TEXT, Kind, Record, line, now
 from headgate.spark_driver.session import Session
 
@@ -71,7 +71,7 @@ Trouble = Callable[[str, Exception], None]
 
 @dataclass(slots=True)
 class _Run:
-    telling: Telling
+    watched: WatchedRun
     turns: PlanTurns = field(default_factory=PlanTurns)
     heads: dict[Kind, bytes] = field(default_factory=dict)
     last: float = 0.0
@@ -79,18 +79,22 @@ class _Run:
 
 
 class Sender:
-    """Takes records from `records` and writes them to `place` until it is closed.
+    """Takes records from `records` and writes them to `destination` until it is closed.
 
     It requests plans from the session, in its own thread; nothing that fails here reaches the
     query, and `trouble` is called with it.
     """
 
     def __init__(
-        self, session: Session, place: Callable[[], Destination], records: Bounded, trouble: Trouble
+        self,
+        session: Session,
+        destination: Callable[[], Destination],
+        records: Bounded,
+        trouble: Trouble,
     ) -> None:
         self._session = session
-        self._make_place = place
-        self._place: Destination | None = None
+        self._make_destination = destination
+        self._destination: Destination | None = None
         self._records = records
         self._trouble = trouble
         self._runs: dict[str, _Run] = {}
@@ -123,11 +127,12 @@ class Sender:
             if self._failures:
                 self._closing.wait(_PATIENCE[min(self._failures, len(_PATIENCE)) - 1])
         self._turn(self._records.take(0), last=True)
-        if self._place is not None:
-            place = self._place
+        if self._destination is not None:
+            destination = self._destination
             left = self._deadline - time.monotonic()
             self._tried(
-                "the last reports about the queries could not be written", lambda: place.close(left)
+                "the last reports about the queries could not be written",
+                lambda: destination.close(left),
             )
 
     def _join_running(self) -> None:
@@ -143,7 +148,7 @@ class Sender:
             run = records[0].run
             group = [r for r in records if r.run == run]
             if not self._written(run, group):
-                self._records.put_back(records)
+                self._records.return_to_queue(records)
                 return
             records = [r for r in records if r.run != run]
 
@@ -152,7 +157,7 @@ class Sender:
         out: list[Record] = []
         run = self._runs.get(record.run)
         if run is None:
-            run = self._runs[record.run] = _Run(Telling(record.query, record.run, now()))
+            run = self._runs[record.run] = _Run(WatchedRun(record.query, record.run, now()))
             if record.kind is not Kind.STARTED:
                 out.append(self._heard_late(record))
         if record.kind is Kind.STARTED and "spark" not in record.body:
@@ -210,7 +215,7 @@ class Sender:
         at = time.monotonic()
         told = {r.run for r in records}
         quiet = {
-            key: run.telling.query
+            key: run.watched.query
             for key, run in self._runs.items()
             if key not in told and run.last and at - run.last >= ALIVE_SECONDS
         }
@@ -230,7 +235,7 @@ class Sender:
     def _partings(self) -> list[Record]:
         body = {"reason": self._parting, **({"over": True} if self._over else {})}
         return [
-            Record(Kind.CLOSED, run.telling.query, key, now(), body)
+            Record(Kind.CLOSED, run.watched.query, key, now(), body)
             for key, run in self._runs.items()
         ]
 
@@ -239,10 +244,10 @@ class Sender:
         dropped = self._records.drops(key)
         lines = [line(r, dropped if i == 0 else 0) for i, r in enumerate(records)]
         try:
-            if self._place is None:
-                self._place = self._make_place()
-            self._place.write(run.telling, lines)
-            for lost, count in self._place.lost().items():
+            if self._destination is None:
+                self._destination = self._make_destination()
+            self._destination.write(run.watched, lines)
+            for lost, count in self._destination.lost().items():
                 self._records.dropped(lost, count)
         except Exception as error:
             self._failures += 1
@@ -262,10 +267,12 @@ class Sender:
                 run.heads[record.kind] = data
             if record.kind in (Kind.TERMINATED, Kind.CLOSED):
                 self._runs.pop(record.run, None)
-        run.telling.head = [run.heads[k] for k in Kind if k in run.heads]
-        if run.telling.run not in self._runs and self._place is not None:
-            place = self._place
-            self._tried("a file of the watch could not be closed", lambda: place.end(run.telling))
+        run.watched.head = [run.heads[k] for k in Kind if k in run.heads]
+        if run.watched.run not in self._runs and self._destination is not None:
+            destination = self._destination
+            self._tried(
+                "a file of the watch could not be closed", lambda: destination.end(run.watched)
+            )
 
     def _tried(self, what: str, call: Callable[[], Any]) -> Any:
         try:

@@ -108,7 +108,7 @@ class Watch:
     def _begin(
         self,
         session: Session,
-        place: Callable[[], Destination],
+        destination: Callable[[], Destination],
         most: int,
         inbox: Callable[[], Inbox] | None,
         token: str | None,
@@ -117,7 +117,7 @@ class Watch:
 
         records = Bounded(most)
         self._session = session
-        self._sender = Sender(session, place, records, self._trouble)
+        self._sender = Sender(session, destination, records, self._trouble)
         self._listener = Listener(partial(self._heard, records), self._trouble)
         self._register(session)
         if self.problem is None:
@@ -207,7 +207,7 @@ def watch(  # noqa: PLR0913 - users set each of these by name, in their own prog
             known = _open.setdefault((session.key, target), made)
         if known is not made:
             return known
-        place = _place(
+        destination = _destination(
             *(target, bootstrap_servers, kafka or {}, made._trouble),
             part_bytes=part_bytes,
             most_bytes=most_bytes,
@@ -215,7 +215,7 @@ def watch(  # noqa: PLR0913 - users set each of these by name, in their own prog
         )
         inbox = _inbox(target, bootstrap_servers, kafka or {}) if control else None
         secret = token or os.environ.get(TOKEN) or None
-        made._begin(session, place, most_waiting, inbox, secret)
+        made._begin(session, destination, most_waiting, inbox, secret)
     except Exception as error:
         made._fail(_reason(error))
     if made.problem is not None:
@@ -223,7 +223,7 @@ def watch(  # noqa: PLR0913 - users set each of these by name, in their own prog
     return made
 
 
-def _place(
+def _destination(
     to: str,
     bootstrap: str | None,
     kafka: Mapping[str, str],

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.spark_driver.destinations import Telling, surplus
+from headgate.spark_driver.destinations import WatchedRun, surplus
 
 
 @dataclass(slots=True)
@@ -28,15 +28,15 @@ class Folder:
         self._most_bytes = most_bytes
         self._parts: dict[str, _Part] = {}
 
-    def write(self, telling: Telling, lines: Sequence[bytes]) -> None:
+    def write(self, watched: WatchedRun, lines: Sequence[bytes]) -> None:
         """Append the lines; OSError where the disk is full or the folder can't be written."""
         data = b"".join(lines)
-        part = self._part(telling, len(data))
+        part = self._part(watched, len(data))
         self._append(part, data)
 
-    def end(self, telling: Telling) -> None:
+    def end(self, watched: WatchedRun) -> None:
         """Close the run's file."""
-        if part := self._parts.pop(telling.run, None):
+        if part := self._parts.pop(watched.run, None):
             os.close(part.file)
 
     def lost(self) -> dict[str, int]:
@@ -49,27 +49,27 @@ class Folder:
             os.close(part.file)
         self._parts.clear()
 
-    def _part(self, telling: Telling, room: int) -> _Part:
+    def _part(self, watched: WatchedRun, room: int) -> _Part:
         """Return the run's open part; a full one, or one that somebody removed, is followed."""
-        part = self._parts.get(telling.run)
+        part = self._parts.get(watched.run)
         if part is None:
-            return self._opened(telling, 0)
+            return self._opened(watched, 0)
         if not _is_there(part):
-            self.end(telling)
-            return self._opened(telling, part.number)
+            self.end(watched)
+            return self._opened(watched, part.number)
         if part.size and part.size + room > self._part_bytes:
-            self.end(telling)
-            return self._opened(telling, part.number + 1)
+            self.end(watched)
+            return self._opened(watched, part.number + 1)
         return part
 
-    def _opened(self, telling: Telling, number: int) -> _Part:
+    def _opened(self, watched: WatchedRun, number: int) -> _Part:
         self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / telling.part(number)
+        path = self._folder / watched.part(number)
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
         part = _Part(file, path, number, os.fstat(file).st_size)
-        self._parts[telling.run] = part
-        if part.size == 0 and telling.head:
-            self._append(part, b"".join(telling.head))
+        self._parts[watched.run] = part
+        if part.size == 0 and watched.head:
+            self._append(part, b"".join(watched.head))
         self._keep_bound()
         return part
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.spark_driver.destinations import Telling, surplus
+from headgate.spark_driver.destinations import WatchedRun, surplus
 
 _HURRY = 256 << 10
 """At this number of bytes, the watch writes a file before the interval ends."""
@@ -16,7 +16,7 @@ _HURRY = 256 << 10
 
 @dataclass(slots=True)
 class _Waiting:
-    telling: Telling
+    watched: WatchedRun
     since: float
     number: int = 0
     lines: list[bytes] = field(default_factory=list)
@@ -38,11 +38,11 @@ class Objects:
         self._most_bytes = most_bytes
         self._waiting: dict[str, _Waiting] = {}
 
-    def write(self, telling: Telling, lines: Sequence[bytes]) -> None:
+    def write(self, watched: WatchedRun, lines: Sequence[bytes]) -> None:
         """Take the lines; OSError where it was time for a file and it could not be written."""
-        waiting = self._waiting.get(telling.run)
+        waiting = self._waiting.get(watched.run)
         if waiting is None:
-            waiting = self._waiting[telling.run] = _Waiting(telling, time.monotonic())
+            waiting = self._waiting[watched.run] = _Waiting(watched, time.monotonic())
         waiting.lines.extend(lines)
         late = time.monotonic() - waiting.since >= self._every
         if waiting.number == 0 or late or sum(map(len, waiting.lines)) > _HURRY:
@@ -52,11 +52,11 @@ class Objects:
                 del waiting.lines[len(waiting.lines) - len(lines) :]
                 raise
 
-    def end(self, telling: Telling) -> None:
+    def end(self, watched: WatchedRun) -> None:
         """Write what waits."""
-        if waiting := self._waiting.get(telling.run):
+        if waiting := self._waiting.get(watched.run):
             self._put(waiting)
-            del self._waiting[telling.run]
+            del self._waiting[watched.run]
 
     def lost(self) -> dict[str, int]:
         """Return nothing: what could not be written still waits."""
@@ -71,8 +71,8 @@ class Objects:
     def _put(self, waiting: _Waiting) -> None:
         if not waiting.lines:
             return
-        head = waiting.telling.head if waiting.number else []
-        name = waiting.telling.part(waiting.number)
+        head = waiting.watched.head if waiting.number else []
+        name = waiting.watched.part(waiting.number)
         with self._fs.open_output_stream(f"{self._base}/{name}", compression=None) as stream:
             stream.write(b"".join([*head, *waiting.lines]))
         waiting.number += 1

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headgate.spark_driver.destinations import Telling
+from headgate.spark_driver.destinations import WatchedRun
 
 _ANEW = 3600.0
 """Interval in seconds of sending a run's first records again, because topics delete old records."""
@@ -51,24 +51,24 @@ class Topic:
             {**_SETTINGS, **config, "bootstrap.servers": bootstrap, **hear}
         )
 
-    def write(self, telling: Telling, lines: Sequence[bytes]) -> None:
+    def write(self, watched: WatchedRun, lines: Sequence[bytes]) -> None:
         """Hand the lines to the client; OSError where its memory is full."""
         self._producer.poll(0)
-        again = telling.head if self._is_due(telling) else []
+        again = watched.head if self._is_due(watched) else []
         for index, data in enumerate([*again, *lines]):
             try:
-                self._send(telling, data)
+                self._send(watched, data)
             except BufferError as error:
                 # What went is gone: the rest counts as lost rather than being sent twice.
                 if index > len(again):
-                    self._lost[telling.run] += len(again) + len(lines) - index
+                    self._lost[watched.run] += len(again) + len(lines) - index
                     return
                 raise OSError(str(error)) from error
 
-    def end(self, telling: Telling) -> None:
+    def end(self, watched: WatchedRun) -> None:
         """Forget the run."""
         self._producer.poll(0)
-        self._sent.pop(telling.run, None)
+        self._sent.pop(watched.run, None)
 
     def lost(self) -> dict[str, int]:
         """Return by run what the client could not deliver."""
@@ -82,24 +82,24 @@ class Topic:
             self._producer.purge()
             self._producer.flush(0)
 
-    def _send(self, telling: Telling, data: bytes) -> None:
-        def told(error: Any, _message: Any) -> None:
+    def _send(self, watched: WatchedRun, data: bytes) -> None:
+        def delivered(error: Any, _message: Any) -> None:
             if error is not None:
-                self._lost[telling.run] += 1
+                self._lost[watched.run] += 1
 
         try:
             self._producer.produce(
-                self._topic, key=telling.query, value=data.rstrip(b"\n"), on_delivery=told
+                self._topic, key=watched.query, value=data.rstrip(b"\n"), on_delivery=delivered
             )
         except BufferError:
             raise
         except Exception:  # such as a message beyond what the client takes
-            self._lost[telling.run] += 1
+            self._lost[watched.run] += 1
 
-    def _is_due(self, telling: Telling) -> bool:
+    def _is_due(self, watched: WatchedRun) -> bool:
         """Whether the head is to be sent once more; the first lines of a run have it themselves."""
-        last, now = self._sent.setdefault(telling.run, time.monotonic()), time.monotonic()
+        last, now = self._sent.setdefault(watched.run, time.monotonic()), time.monotonic()
         if now - last < _ANEW:
             return False
-        self._sent[telling.run] = now
+        self._sent[watched.run] = now
         return True

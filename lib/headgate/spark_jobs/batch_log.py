@@ -103,10 +103,10 @@ _WHERE = ("path", "subscribe", "subscribepattern", "assign", "kafka.bootstrap.se
 
 def same_sources(pieces: Path, others: Path) -> bool:
     """Whether two recorded queries read the same sources in the same order; options may differ."""
-    return _places(pieces) == _places(others)
+    return _source_locations(pieces) == _source_locations(others)
 
 
-def _places(pieces: Path) -> list[tuple[object, ...]]:
+def _source_locations(pieces: Path) -> list[tuple[object, ...]]:
     recorded = json.loads((pieces / "capture.json").read_text(encoding="utf-8"))
     found = []
     for source in recorded["sources"]:

@@ -143,10 +143,10 @@ class GuardedReader:
 
 def guard_readers(folders: EmptyFolders) -> None:
     """Wrap every `spark.read` and `spark.readStream` of this process in a `GuardedReader`."""
-    stand_before(lambda reader, spark: GuardedReader(reader, spark, folders))
+    wrap_readers(lambda reader, spark: GuardedReader(reader, spark, folders))
 
 
-def stand_before(wrap: Callable[[Any, Any], Any], kinds: Sequence[Any] = READERS) -> None:
+def wrap_readers(wrap: Callable[[Any, Any], Any], kinds: Sequence[Any] = READERS) -> None:
     """Make PySpark call what `wrap(java_reader, session)` returns, not Spark's Java object."""
     for kind in kinds:
         kind._jreader = property(

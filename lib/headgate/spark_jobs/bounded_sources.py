@@ -15,7 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs import spark_reflection
-from headgate.spark_jobs.block_sources import FILES, stand_before
+from headgate.spark_jobs.block_sources import FILES, wrap_readers
 
 # Nothing that reading these does can be seen by anybody else.
 HARMLESS = FILES | {"kafka", "rate", "rate-micro-batch", "rate-v2", "delta", "iceberg"}
@@ -67,7 +67,7 @@ class BoundedReader:
 
 def bound_readers(bounds: Bounds) -> None:
     """Wrap every `spark.readStream` of this process in a `BoundedReader`."""
-    stand_before(lambda reader, _: BoundedReader(reader, bounds), [DataStreamReader])
+    wrap_readers(lambda reader, _: BoundedReader(reader, bounds), [DataStreamReader])
 
 
 def _options(kind: str, given: dict[str, str], records: int) -> dict[str, str]:

@@ -42,7 +42,7 @@ def called(
         check_tree()
         return returned
     except CaptureError as error:
-        raise CaptureError(f"{entry_point}{_place(error)}: {error}") from error
+        raise CaptureError(f"{entry_point}{_error_line(error)}: {error}") from error
     except SystemExit as error:
         raise CaptureError(
             f"{entry_point} called exit({error.code}): end the function with return instead"
@@ -72,10 +72,10 @@ def _failed(entry_point: str, error: Exception, why: str) -> CaptureError:
     withheld = os.environ.get(WITHHELD, "").split(",")
     if isinstance(error, KeyError) and error.args and error.args[0] in withheld:
         reason += f"; {why}"
-    return CaptureError(f"{entry_point} failed{_place(error)}: {reason}")
+    return CaptureError(f"{entry_point} failed{_error_line(error)}: {reason}")
 
 
-def _place(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """Return ` at file:line` of the innermost frame that isn't a library's."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" at {_short(error.filename)}:{error.lineno}"

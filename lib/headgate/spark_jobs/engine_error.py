@@ -52,7 +52,7 @@ PYTHON_FAILED = "a Python function failed: "
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class StopCause:
     """The error; `is_around` if it says something of this environment rather than of the query."""
 
     error_class: str
@@ -61,21 +61,21 @@ class Refusal:
     is_around: bool
 
 
-def refusal_of(error: Any) -> Refusal:
+def stop_cause(error: Any) -> StopCause:
     """Return what a Java throwable, or a Python exception of PySpark or py4j, is about."""
     thrown = java_error(error)
     if thrown is None:
         kind = type(error)
-        return Refusal(kind.__name__, None, _line(str(error)), False)
+        return StopCause(kind.__name__, None, _line(str(error)), False)
     chain = causes(thrown)
     around = any(_is_around(t) for t in chain)
     for candidate in chain:
         condition = condition_of(candidate)
         if condition and condition not in _WRAPPERS:
             main = condition.partition(".")[0]
-            return Refusal(main, condition, _message(candidate), around)
+            return StopCause(main, condition, _message(candidate), around)
     last = next((t for t in chain if not _is_wrapping(t)), chain[-1])
-    return Refusal(_name(last), None, _message(last), around)
+    return StopCause(_name(last), None, _message(last), around)
 
 
 def java_error(error: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from headgate.spark_jobs import batch_log
 from headgate.spark_jobs.block_start import Unstarted
-from headgate.spark_jobs.engine_error import Refusal, java_error, refusal_of
+from headgate.spark_jobs.engine_error import StopCause, java_error, stop_cause
 from headgate.spark_jobs.replace_sink import ReplacedSink, columns
 from headgate.spark_jobs.run_one_trigger import (
     StillRunningError,
@@ -176,7 +176,7 @@ class Rehearsal:
         triggered = first_trigger(self.writer, str(self.checkpoint), deadline=self.deadline)
         self.progress += triggered.progress
         if triggered.error is not None:
-            return self._refused(triggered)
+            return self._failed_start(triggered)
         self.not_exercised.append("a continuous query was stopped after its first epoch")
         return self._resumed()
 
@@ -193,7 +193,7 @@ class Rehearsal:
             triggered = Triggered(error=error, at_start=True)
         if triggered.error is not None:
             is_ours = kind in ("empty", "pinned")
-            return self._refused(triggered) | ({"stage": None} if is_ours else {})
+            return self._failed_start(triggered) | ({"stage": None} if is_ours else {})
         self.progress += triggered.progress
         for number in sorted(set(batch_log.batches(self.checkpoint, "commits")) - committed):
             self._note(number, kind, triggered)
@@ -212,8 +212,8 @@ class Rehearsal:
             }
         )
 
-    def _refused(self, triggered: Triggered) -> dict[str, Any]:
-        found = refusal_of(self.sink.error or triggered.error)
+    def _failed_start(self, triggered: Triggered) -> dict[str, Any]:
+        found = stop_cause(self.sink.error or triggered.error)
         fields = {
             "error_class": found.error_class,
             "condition": found.condition,
@@ -271,7 +271,7 @@ class Rehearsal:
         return {i: int(o["memoryUsedBytes"]) for i, o in enumerate(operators)}
 
 
-def _around(refusal: Refusal) -> str:
+def _around(refusal: StopCause) -> str:
     return (
         f"Is {refusal.error_class} caused by this machine (network, permissions, disk space, jars)"
         " rather than by the query? Rehearse on a machine that reaches the sources, or use"

@@ -19,7 +19,7 @@ from headgate.spark_jobs.block_sources import (
     KAFKA_TOPICS,
     is_data,
     paths_of,
-    stand_before,
+    wrap_readers,
 )
 
 _TERMINALS = frozenset({"load", "table", "changes", "jdbc"}) | FILES
@@ -133,7 +133,7 @@ class ReplacedReader:
 
 def replace_readers(folders: GeneratedFolders) -> None:
     """Wrap every `spark.read` and `spark.readStream` of this process in a `ReplacedReader`."""
-    stand_before(lambda reader, spark: ReplacedReader(reader, spark, folders))
+    wrap_readers(lambda reader, spark: ReplacedReader(reader, spark, folders))
 
 
 def _location(options: dict[str, str]) -> str:

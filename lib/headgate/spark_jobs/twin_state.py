@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.spark_jobs.engine_error import refusal_of
+from headgate.spark_jobs.engine_error import stop_cause
 from headgate.spark_jobs.state_rows import reader, stores
 
 _JOIN = "symmetricHashJoin"
@@ -54,6 +54,6 @@ def _read(
         fields = {f.name: f.dataType for f in frame.schema.fields}
         rows = [[plain(r["key"]), plain(r[value])] for r in frame.limit(most).collect()]
     except Exception as error:
-        return {"columns": None, "rows": [], "error": refusal_of(error).message[:300]}
+        return {"columns": None, "rows": [], "error": stop_cause(error).message[:300]}
     columns = [getattr(fields[part], "names", [part]) for part in ("key", value)]
     return {"columns": columns, "rows": rows, "error": None}

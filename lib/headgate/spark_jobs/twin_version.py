@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import BuildError, CaptureError
-from headgate.spark_jobs.engine_error import java_error, refusal_of
+from headgate.spark_jobs.engine_error import java_error, stop_cause
 from headgate.spark_jobs.guard_effects import SCRATCH, EffectGuard
 from headgate.spark_jobs.own_process import (
     check_importable,
@@ -275,7 +275,7 @@ def _mode(writer: Any) -> str:
 
 
 def _error(error: Any) -> dict[str, Any]:
-    found = refusal_of(error)
+    found = stop_cause(error)
     return {
         "class": found.error_class,
         "condition": found.condition,

@@ -32,13 +32,13 @@ def digest(function: Any) -> str:
     it uses do, and so does what an object was made with. Without its source at hand the compiled
     code counts, which differs between releases of Python.
     """
-    return hashlib.sha256("\n".join(_told(function, set())).encode()).hexdigest()
+    return hashlib.sha256("\n".join(_described(function, set())).encode()).hexdigest()
 
 
-def _told(value: Any, seen: set[int]) -> Iterator[str]:
+def _described(value: Any, seen: set[int]) -> Iterator[str]:
     """Yield lines that are equal exactly if the code is; each function is described once."""
     if isinstance(value, functools.partial):
-        yield from _told_all((value.func, *value.args, *value.keywords.values()), seen)
+        yield from _described_all((value.func, *value.args, *value.keywords.values()), seen)
     elif isinstance(value, (list, tuple, set, frozenset, dict)):
         yield f"{type(value).__name__} {_members(value)}"
     elif isinstance(value, _PLAIN):
@@ -46,37 +46,37 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
     elif id(value) in seen:
         yield "seen before"
     elif isinstance(value, types.MethodType):
-        yield from _told(value.__func__, seen)
+        yield from _described(value.__func__, seen)
     elif isinstance(value, types.FunctionType) and _is_own(value.__code__.co_filename):
         seen.add(id(value))
         yield _source(value)
-        yield from _told_references(value, seen)
+        yield from _described_references(value, seen)
     elif isinstance(value, type) and _is_own(_file_of(value)):
         seen.add(id(value))
-        yield from _told_class(value, seen)
+        yield from _described_class(value, seen)
     elif type(value).__module__ != "builtins" and _is_own(_file_of(type(value))):
         seen.add(id(value))
-        yield from _told(type(value), seen)
+        yield from _described(type(value), seen)
         for name, member in sorted(getattr(value, "__dict__", {}).items()):
             yield name
-            yield from _told(member, seen)
+            yield from _described(member, seen)
     else:
         yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}"
 
 
-def _told_class(value: type, seen: set[int]) -> Iterator[str]:
+def _described_class(value: type, seen: set[int]) -> Iterator[str]:
     yield value.__qualname__
     for name, member in sorted(vars(value).items()):
         # What Python itself notes of a class (`__firstlineno__`) are dunder names too.
         plain = isinstance(member, _PLAIN) and not name.startswith("__")
         if plain or isinstance(member, types.FunctionType):
             yield name
-            yield from _told(member, seen)
+            yield from _described(member, seen)
 
 
-def _told_all(values: tuple[Any, ...], seen: set[int]) -> Iterator[str]:
+def _described_all(values: tuple[Any, ...], seen: set[int]) -> Iterator[str]:
     for value in values:
-        yield from _told(value, seen)
+        yield from _described(value, seen)
 
 
 def _members(value: Any) -> str:
@@ -88,12 +88,12 @@ def _members(value: Any) -> str:
     return repr(items) if all(isinstance(part, _PLAIN) for part in flat) else str(len(items))
 
 
-def _told_references(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+def _described_references(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
         try:
             yield name
-            yield from _told(cell.cell_contents, seen)
+            yield from _described(cell.cell_contents, seen)
         except ValueError:  # not filled yet
             continue
     for name in sorted(_names(function.__code__)):
@@ -101,8 +101,8 @@ def _told_references(function: types.FunctionType, seen: set[int]) -> Iterator[s
             function.__globals__[name], types.ModuleType
         ):
             yield name
-            yield from _told(function.__globals__[name], seen)
-    yield from _told_all((function.__defaults__, function.__kwdefaults__), seen)
+            yield from _described(function.__globals__[name], seen)
+    yield from _described_all((function.__defaults__, function.__kwdefaults__), seen)
 
 
 def _names(code: types.CodeType) -> set[str]:

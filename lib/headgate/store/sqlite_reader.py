@@ -68,7 +68,7 @@ class SqliteReader:
 
 def open_soonest(url: str) -> Store | SqliteReader:
     """Return what answers a plan, and queues a run, soonest; errors are those of `open_store`."""
-    found = _glance(url)
+    found = _open_reader(url)
     if found is not None:
         return found
     from headgate.store.store import open_store
@@ -76,7 +76,7 @@ def open_soonest(url: str) -> Store | SqliteReader:
     return open_store(url)
 
 
-def _glance(url: str) -> SqliteReader | None:
+def _open_reader(url: str) -> SqliteReader | None:
     path = Path(url.removeprefix(_SQLITE))
     if not url.startswith(_SQLITE) or "?" in url or not path.is_file():
         return None

@@ -53,7 +53,7 @@ def step_records(entries: Iterable[JournalEntry]) -> dict[int, StepRecord]:
     return found
 
 
-def goes_back(entries: Iterable[JournalEntry]) -> bool:
+def is_rolling_back(entries: Iterable[JournalEntry]) -> bool:
     """Whether the run began to roll itself back because a step refused."""
     return any(entry.event is Event.RETURNING for entry in entries)
 

@@ -58,7 +58,7 @@ def is_steering(character: str) -> bool:
     return character in _DIRECTIONS or unicodedata.category(character) in _STEERING
 
 
-def harmless(text: str) -> str:
+def terminal_safe(text: str) -> str:
     """Return the text on one line, without what would steer a terminal."""
     if text.isascii() and text.isprintable():
         return text
@@ -66,7 +66,7 @@ def harmless(text: str) -> str:
     return "".join("\N{REPLACEMENT CHARACTER}" if is_steering(c) else c for c in kept)
 
 
-def harmless_json(text: str) -> str:
+def terminal_safe_json(text: str) -> str:
     """Return the same JSON with what would steer a terminal written as escapes."""
     if text.isascii() and "\x7f" not in text:
         return text
@@ -88,7 +88,7 @@ def table_lines(
     title: str, head: Sequence[str], rows: Sequence[Sequence[str]], styles: Styles
 ) -> Iterator[str]:
     """Yield a table: cells are shown as they are, columns as wide as their widest cell."""
-    cells = [[harmless(c) for c in row] for row in rows]
+    cells = [[terminal_safe(c) for c in row] for row in rows]
     widths = [max(map(width, column)) for column in zip(head, *cells, strict=True)]
     if title:
         yield styles.italic(title)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from headgate.twin.made_texts import begun_with, text_for
+from headgate.twin.made_texts import text_for, with_beginning
 from headgate.twin.row_hints import STREAM, Hints
 from headgate.twin.samples import Origins
 
@@ -332,7 +332,7 @@ class RowMaker:
         literals = self._literals(column)
         if made and literals and not parts.keys:
             start = self.random.choice(literals).strip("%")
-            return begun_with(start, made, parts.patterns)
+            return with_beginning(start, made, parts.patterns)
         return made
 
     def _literals(self, column: str) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.model.stateful_operators import OPERATOR_KINDS
-from headgate.model.twin import Counterexample, FilterRows, OperatorRows, Refused, TwinVerdict
+from headgate.model.twin import Counterexample, FailedStart, FilterRows, OperatorRows, TwinVerdict
 from headgate.model.version import OperatorKind
 from headgate.text.numbers import plural
 from headgate.twin.experiment import Experiment, Store, StoreId
@@ -45,7 +45,7 @@ def judge(run: Experiment) -> TwinVerdict:
 
 
 def _verdict(run: Experiment) -> TwinVerdict:
-    for step in (_stopped, _refused, _without_control, _uncovered_time, _later_mode):
+    for step in (_stopped, _failed_start, _without_control, _uncovered_time, _later_mode):
         if (said := step(run)) is not None:
             return said
     found = list(_of_stores(run))
@@ -114,7 +114,7 @@ def _stopped(run: Experiment) -> TwinVerdict | None:
     )
 
 
-def _refused(run: Experiment) -> TwinVerdict | None:
+def _failed_start(run: Experiment) -> TwinVerdict | None:
     error, own = run.resumed.error, run.after_a.error
     if error is None:
         if own is None:
@@ -147,7 +147,7 @@ def _refused(run: Experiment) -> TwinVerdict | None:
     return TwinVerdict(
         outcome="refuses",
         why=f"Spark fails with {name} on the old version's checkpoint",
-        refusal=Refused(
+        refusal=FailedStart(
             error_class=name, condition=error["condition"], message=str(error["message"])
         ),
     )

@@ -143,7 +143,7 @@ class _Pair:
             return None
         old = Counter(self.before.rows[k] for k in found.only_before)
         new = Counter(self.after.rows[k] for k in found.only_after)
-        if old != new or not any(_tells(value) for value in old):
+        if old != new or not any(_is_distinctive(value) for value in old):
             return None
         return Said(
             "silently_wrong",
@@ -289,7 +289,7 @@ class _Pair:
         )
 
 
-def _tells(value: Frozen) -> bool:
+def _is_distinctive(value: Frozen) -> bool:
     """Say whether two keys hardly have such a value by chance."""
     columns = value if isinstance(value, tuple) else (value,)
     numbers = [v for v in columns if isinstance(v, (int, float)) and not isinstance(v, bool)]

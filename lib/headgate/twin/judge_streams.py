@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headgate.model.twin import Counterexample, OperatorRows, Refused, TwinVerdict
+from headgate.model.twin import Counterexample, FailedStart, OperatorRows, TwinVerdict
 from headgate.text.numbers import plural
 from headgate.text.secrets import MASK
 from headgate.twin.streams_bytes import shown, shown_key
@@ -46,7 +46,7 @@ def judge_streams(run: StreamsExperiment) -> TwinVerdict:
 
 
 def _verdict(run: StreamsExperiment) -> TwinVerdict:
-    for said in (_stopped(run), _refused(run)):
+    for said in (_stopped(run), _failed_start(run)):
         if said is not None:
             return said
     found = list(_of_topics(run))
@@ -85,7 +85,7 @@ def _stopped(run: StreamsExperiment) -> TwinVerdict | None:
     return None
 
 
-def _refused(run: StreamsExperiment) -> TwinVerdict | None:
+def _failed_start(run: StreamsExperiment) -> TwinVerdict | None:
     start, own = run.resumed, run.after_a
     if start.how != "refuses":
         failed = next((s for s in (own, run.own) if s.how == "refuses"), None)
@@ -112,7 +112,7 @@ def _refused(run: StreamsExperiment) -> TwinVerdict | None:
             f"Kafka Streams fails with {name.rpartition('.')[2] or 'an unknown error'} on the old "
             "version's state"
         ),
-        refusal=Refused(
+        refusal=FailedStart(
             error_class=name,
             condition=innermost.partition(": ")[0] or None,
             message=message or innermost,

@@ -98,7 +98,7 @@ def text_for(
     return " ".join(made) if made else None
 
 
-def begun_with(start: str, text: str, patterns: Iterable[str]) -> str:
+def with_beginning(start: str, text: str, patterns: Iterable[str]) -> str:
     """Return the text with another beginning, if the patterns still find the same in it."""
     for begun in (start + text, f"{start} {text}"):
         if all(_found(p, begun) == _found(p, text) for p in patterns):

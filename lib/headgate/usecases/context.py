@@ -58,7 +58,7 @@ def open_context(config: str | None = None) -> Context:
 
     Raises RegistryError with the line, and NotFoundError if a named file doesn't exist.
     """
-    return with_places(read_context(config))
+    return with_checkpoint_locations(read_context(config))
 
 
 UNSET = "unset://"
@@ -136,7 +136,7 @@ def _opened(file: Path, env: Mapping[str, str]) -> Context:
     return Context(registry, url, home)
 
 
-def with_places(context: Context) -> Context:
+def with_checkpoint_locations(context: Context) -> Context:
     """Return the context with the locations that runs have switched remote checkpoints to.
 
     Local checkpoints never move. If all checkpoints are local, the store isn't read.

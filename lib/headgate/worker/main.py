@@ -94,7 +94,7 @@ def _serve(options: argparse.Namespace) -> int:
     return worker.serve()
 
 
-def _look_for_cycles_seldom() -> None:
+def _collect_cycles_seldom() -> None:
     """Exclude what was imported from garbage collection, and collect after many new objects.
 
     A reading of 5,000 partitions makes some 50,000 of them and no cycle; with Python's 700 half of
@@ -156,7 +156,7 @@ class Worker:
         with self._store.database.guarded():
             dbos_engine.launch(self._store.database.url, self._slot.name, self._runner)
         LOG.info("%s serves %s", self._slot.name, self._store.database.url)
-        _look_for_cycles_seldom()
+        _collect_cycles_seldom()
         threading.Thread(target=self._end_in_time, daemon=True).start()
         self._take_up()
         if self._idle_exit is None:

@@ -120,7 +120,7 @@ class Runner:
             except RunCancelledError as error:
                 return RunState.CANCELLED, f"{error}{self._reenable_restarts(row, plan, position)}"
             except HeadgateError as error:
-                return _end(error, first=self._can_go_back(row, plan)), str(error)
+                return _end(error, first=self._can_roll_back(row, plan)), str(error)
             return None, None
 
     def _mine(self, run: str, attempt: int) -> RunRow:
@@ -133,7 +133,7 @@ class Runner:
             )
         return row
 
-    def _can_go_back(self, row: RunRow, plan: Plan) -> bool:
+    def _can_roll_back(self, row: RunRow, plan: Plan) -> bool:
         """Whether a refusal may take everything back: not of what was resumed, nor of an undo."""
         begun = step_records(self._store.journal.entries(row.id))
         return row.attempt == 1 and all(
@@ -212,7 +212,7 @@ class Runner:
             nonlocal asked
             deadline = time.monotonic() + seconds
             while True:
-                self._park_if_stopping()
+                self._block_if_stopping()
                 if cancellable and (time.monotonic() - asked >= _ASK_SECONDS or seconds == 0):
                     asked = time.monotonic()
                     self._stop_if_cancelled(run)
@@ -227,7 +227,7 @@ class Runner:
         if self._store.runs.get(run).cancel_requested:
             raise RunCancelledError("the run was cancelled")
 
-    def _park_if_stopping(self) -> None:
+    def _block_if_stopping(self) -> None:
         """Block here for good once the worker ends: the next one resumes from the journal."""
         if not self.stopping.is_set():
             return
@@ -247,7 +247,7 @@ class Runner:
     def _enter(self) -> None:
         with self._lock:
             self._busy += 1
-        self._park_if_stopping()
+        self._block_if_stopping()
 
 
 def _end(error: HeadgateError, *, first: bool) -> RunState:

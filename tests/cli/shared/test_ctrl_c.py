@@ -16,7 +16,7 @@ from headgate.store.rows import Event, RunState
 from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.requests.request_run import request_plan
 from headgate.usecases.runs.apply_plan import new_run
 
 pytestmark = pytest.mark.slow  # A process each.
@@ -96,7 +96,7 @@ def plan(store):
 def argument(command, store, plan):
     """Make what the command acts on, and return it."""
     if command == "approve":
-        return ask_for_plan(open_context(), plan, reason="maintenance", by="ann")
+        return request_plan(open_context(), plan, reason="maintenance", by="ann")
     if command == "apply":
         file = Path("q.plan.json")
         file.write_text(dump_plan(plan))

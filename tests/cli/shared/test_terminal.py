@@ -14,7 +14,7 @@ import pytest
 
 from headgate.cli.shared.options import json_text
 from headgate.cli.shared.terminal import _Stream, terminal_console
-from headgate.text.tables import harmless
+from headgate.text.tables import terminal_safe
 
 HOSTILE = "x\x1b[2J\x1b]0;title\x07\n  + forged line\r\x9b31m\u202egpj.exe\u2028y\x7f\x1b[8mhidden"
 STEERING = "\x1b\x07\r\x9b\u202e\u2028\u2029\x7f\x00\x08\u2066\u200f"
@@ -134,7 +134,7 @@ def test_the_streams_are_the_last_line():
     said = under.getvalue()
     assert said.startswith("\x1b[1mbold\x1b[0m\tok\n")
     assert not set(said.replace("\x1b[8m", "").partition("\n")[2]) & set(STEERING)
-    assert harmless("日本 é 👨\u200d👩\u200d👧") == "日本 é 👨\u200d👩\u200d👧"
+    assert terminal_safe("日本 é 👨\u200d👩\u200d👧") == "日本 é 👨\u200d👩\u200d👧"
 
 
 def test_rich_keeps_its_colours_and_cleans_the_texts():

@@ -9,7 +9,7 @@ import pytest
 
 from headgate.errors import RefusedError, SetupError, StepError
 from headgate.gateway.checkpoint.copy import (
-    check_room,
+    check_disk_space,
     copy_checkpoint,
     point_to_itself,
     read_prints,
@@ -81,7 +81,7 @@ def test_whatever_changes_is_seen_and_named(checkpoint, change, name):
 
 def test_without_room_nothing_is_copied(tmp_path):
     with pytest.raises(RefusedError, match="Free disk space, or choose another folder"):
-        check_room(1 << 60, tmp_path)
+        check_disk_space(1 << 60, tmp_path)
 
 
 def test_a_copy_that_can_not_be_written_says_which_file(checkpoint, tmp_path):

@@ -18,7 +18,7 @@ from headgate.gateway.kafka_broker.rehearsal_broker import Wanted, holes, live_k
 from headgate.gateway.kafka_streams.application import entry, logged_exception
 from headgate.gateway.kafka_streams.rehearsal import is_of_record
 from headgate.gateway.kafka_streams.state_directory import read_state_directory
-from headgate.gateway.process.connections import strange
+from headgate.gateway.process.connections import unexpected_connection
 from headgate.model.kafka_streams_rehearsal import StoreFate, StoreRows, StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome
 from headgate.rules.compare.engine_agreement import Agreement, judge_streams
@@ -139,8 +139,8 @@ def test_a_connection_that_leads_elsewhere_is_seen():
         process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with process:
             assert process.stdout and process.stdout.readline() == b"open\n"
-            assert strange(process.pid, allowed=port, own=1) is None
-            found = strange(process.pid, allowed=1, own=1)
+            assert unexpected_connection(process.pid, allowed=port, own=1) is None
+            found = unexpected_connection(process.pid, allowed=1, own=1)
             assert found and (found.remote, found.remote_port) == ("127.0.0.1", port)
             process.communicate()
 

@@ -28,12 +28,12 @@ def meddling(spark):
     from pathlib import Path
     from pyspark.sql.streaming import StreamingQueryListener
     print("{not JSON")
-    class Telling(StreamingQueryListener):
+    class WatchedRun(StreamingQueryListener):
         def onQueryStarted(self, event): Path("told").touch()
         def onQueryProgress(self, event): pass
         def onQueryIdle(self, event): pass
         def onQueryTerminated(self, event): pass
-    spark.streams.addListener(Telling())
+    spark.streams.addListener(WatchedRun())
     def write(df, batch): Path("called").touch()
     counted = src(spark, _Places()).groupBy("k").agg(F.count("*").alias("c"), F.sum("v").alias("s"))
     writer = counted.writeStream.outputMode("update").foreachBatch(write)

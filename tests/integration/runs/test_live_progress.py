@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from headgate.usecases.runs.read_catch_up import look_at, pace
+from headgate.usecases.runs.read_catch_up import pace, read_positions
 from headgate.usecases.runs.read_run import read_run
 
 pytestmark = pytest.mark.kafka
@@ -40,13 +40,13 @@ def test_counts_of_a_run_and_how_its_pipeline_catches_up(team, groups, produce, 
     assert [entry["action"] for entry in shown["audit"]] == ["apply", *each, "done"]
 
     detail = read_run(team.context, done["run"])
-    first = look_at(team.context, detail)
+    first = read_positions(team.context, detail)
     assert (first.done, first.left, first.at_end, first.partitions) == (0, 60, 0, 3)
 
     # Two partitions are read again while a producer keeps writing to the third.
     groups.commit(group, {(orders, 0): (20, ""), (orders, 1): (20, ""), (orders, 2): (5, "")})
     produce(orders, ["new"] * 4, partition=2)
-    last = look_at(team.context, detail)
+    last = read_positions(team.context, detail)
     assert (last.done, last.left, last.at_end) == (45, 19, 2)
     found = pace(first, last)
     assert found.reads == pytest.approx(45 / (last.at - first.at))

@@ -18,7 +18,7 @@ from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.landscape.read_lag import read_lag
 from headgate.usecases.landscape.show_landscape import show_landscape
 from headgate.usecases.runs import read_catch_up
-from headgate.usecases.runs.read_catch_up import look_at
+from headgate.usecases.runs.read_catch_up import read_positions
 
 pytestmark = pytest.mark.kafka
 
@@ -54,7 +54,7 @@ def test_a_batch_in_flight_has_read_nothing_yet(
         row=SimpleNamespace(id="r", state=RunState.DONE),
     )
     # The Runs page and `headgate runs --follow`.
-    assert look_at(context, detail).left == lag
+    assert read_positions(context, detail).left == lag
     if committed:
         # The landscape and its command; the Topology page.
         assert show_landscape(context, cluster).pipeline("city").lag == lag

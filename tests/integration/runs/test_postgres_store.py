@@ -17,7 +17,7 @@ from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.requests.decide_request import approve_request
-from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.requests.request_run import request_plan
 from scenes import scene
 from scenes.forked import Forks
 from scenes.trial import Trial
@@ -82,7 +82,7 @@ def test_what_was_asked_for_runs_once_over_a_locked_table(trial, postgres):
     context = open_context(str(trial.scene.config))
     options = {"to-datetime": trial.scene.arguments[0].partition("=")[2]}
     plan = plan_scenario(context, "from-point", "scene", options)
-    request = ask_for_plan(context, plan, reason="wrong prices", by="ann")
+    request = request_plan(context, plan, reason="wrong prices", by="ann")
 
     first = trial.worker(at="after begin of step 2", how="stop")
     run = approve_request(context, request, by="bob")

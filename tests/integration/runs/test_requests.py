@@ -8,7 +8,7 @@ import pytest
 
 from headgate.gateway.process.system_user import system_user
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.requests.request_run import request_plan
 
 pytestmark = pytest.mark.kafka
 
@@ -26,7 +26,7 @@ def as_other(monkeypatch):
 def ask_as_ann(team, offset: int) -> tuple[str, str]:
     """Request it as somebody else than the account of this test; return the id and the hash."""
     plan = plan_scenario(team.context, "from-point", "billing", {"to_offset": offset})
-    return ask_for_plan(team.context, plan, reason="orders failed", by=ANN), plan.hash
+    return request_plan(team.context, plan, reason="orders failed", by=ANN), plan.hash
 
 
 @pytest.fixture

@@ -43,12 +43,12 @@ def test_a_run_that_was_undone_is_said_to_be_so_and_by_which_run(lab):
 def test_a_run_that_another_one_came_after_offers_no_way_that_would_be_refused(lab):
     here = lab()
     first = ended(here, scratch(here), RunState.FAILED, steps=2)
-    assert "Continue with `headgate resume" in " ".join(run_detail(here.store, first).stands)
+    assert "Continue with `headgate resume" in " ".join(run_detail(here.store, first).state_after)
     later = ended(here, scratch(here))
     reason = f"un {later} later changed {new_run(scratch(here)).resources[0].replace(':', ' ')}"
-    said = run_detail(here.store, first).stands
+    said = run_detail(here.store, first).state_after
     assert said[-1] == f"R{reason}, and was not undone: undo that run first."
     assert not any("headgate resume" in sentence for sentence in said)
     assert undo_of(here, first).blockers == (f"r{said[-1][1:-1]}",)
     ended(here, undo_of(here, later))
-    assert "Continue with `headgate resume" in " ".join(run_detail(here.store, first).stands)
+    assert "Continue with `headgate resume" in " ".join(run_detail(here.store, first).state_after)

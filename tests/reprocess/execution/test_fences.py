@@ -103,7 +103,7 @@ def begin(here):
 
 
 def stands(here, run):
-    return " ".join(run_detail(here.store, run).stands)
+    return " ".join(run_detail(here.store, run).state_after)
 
 
 def test_cancelled_at_the_stop_it_reenables_restarts_and_a_resume_suspends_again(lab, runner):

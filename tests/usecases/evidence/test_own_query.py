@@ -26,7 +26,7 @@ from headgate.usecases.evidence.read_version import read_version
 from headgate.usecases.evidence.watched_query import life_of
 from headgate.usecases.landscape.show_landscape import show_landscape
 from headgate.usecases.reprocess.estimate_cost import _time
-from headgate.usecases.runs.read_catch_up import Look, _with_report
+from headgate.usecases.runs.read_catch_up import CatchUpPositions, _with_report
 from support.watched_run import tell_run
 
 RECORDED = Path(__file__).parents[2] / "cases" / "spark" / "agg_map_add" / "before"
@@ -67,8 +67,8 @@ def test_after_a_reset_every_reader_takes_the_newest_query(tmp_path, query, has_
     ck = checkpoint(tmp_path, AFTER) if has_checkpoint else None
     watch = told(tmp_path, NAMES)
     context, pipeline = registered(tmp_path, watch=watch, query=query, checkpoint=ck)
-    look = Look(at=0, done=0, left=0, ended=0, partitions=1, at_end=0)
-    assert "the query reports batch 0" in _with_report(context, pipeline, look, 0).told
+    look = CatchUpPositions(at=0, done=0, left=0, ended=0, partitions=1, at_end=0)
+    assert "the query reports batch 0" in _with_report(context, pipeline, look, 0).reported
     assert life_of(pipeline, newest_watch_files(_place(watch)), context).query_id == AFTER
     own = cached_reads.own_query_of(context, pipeline)
     assert {b.query_id for b in cached_reads.progress(context, (watch,), own)} == {AFTER}
@@ -87,8 +87,8 @@ def _place(watch: str):
 def test_what_the_query_before_reported_is_not_the_fresh_checkpoints(tmp_path):
     watch = told(tmp_path, {BEFORE: "by-city"})
     context, pipeline = registered(tmp_path, watch=watch, checkpoint=checkpoint(tmp_path, AFTER))
-    look = Look(at=0, done=0, left=0, ended=0, partitions=1, at_end=0)
-    assert _with_report(context, pipeline, look, 0).told is None
+    look = CatchUpPositions(at=0, done=0, left=0, ended=0, partitions=1, at_end=0)
+    assert _with_report(context, pipeline, look, 0).reported is None
 
 
 def test_a_name_means_its_newest_query(tmp_path):

@@ -13,7 +13,7 @@ from headgate.ui.shared.given_evidence import Given
 from headgate.usecases.compare.compare_versions import compare_read, compare_versions
 from headgate.usecases.context import open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
-from headgate.usecases.evidence.read_cluster_for_version import look_again
+from headgate.usecases.evidence.read_cluster_for_version import reread_cluster
 from headgate.usecases.evidence.read_version import read_version
 from headgate.usecases.evidence.refresh_versions import refresh_versions
 
@@ -97,7 +97,7 @@ def test_a_topic_that_was_made_again_is_found_by_its_id_and_by_times(
     # What was seen of Kafka without knowing the query leaves it open, until somebody looks.
     seen, before = read_cluster(context), read_version(["orders@1"], context=context)
     after = read_version([str(folder / "new")])
-    asked = look_again(context, seen, before, after)
+    asked = reread_cluster(context, seen, before, after)
     outcomes = [compare_read(before, after, cluster).outcome.word for cluster in (seen, asked)]
     assert outcomes == ["unknown", "silently_wrong"]
     # The query has gone on with the new topic since: nothing is wrong any more.
@@ -121,13 +121,13 @@ def test_a_query_that_continued_after_kafka_was_read_loses_nothing(query, produc
         w.startswith("Headgate did not compare the offsets with Kafka: ") for w in stale.warnings
     )
     assert stale.outcome.word == "unknown"
-    found = compare_read(before, after, look_again(context, seen, before, after))
+    found = compare_read(before, after, reread_cluster(context, seen, before, after))
     assert "WLD002" not in {f.rule for f in found.findings}
     assert not any(w.startswith("Headgate did not compare the offsets") for w in found.warnings)
     # What is read after the evidence still tells an offset that is beyond the end.
     write_checkpoint(folder / "old" / "ck", {name: {"0": 9}})
     before = read_version([str(folder / "old")])
-    found = compare_read(before, after, look_again(context, seen, before, after))
+    found = compare_read(before, after, reread_cluster(context, seen, before, after))
     assert "WLD002" in {f.rule for f in found.findings}
 
 

@@ -6,14 +6,14 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.rules.compare.gated import PipelineChange
 from headgate.usecases.gate.find_changes import FoundChange
-from headgate.usecases.gate.gate import _moved
+from headgate.usecases.gate.gate import _setting_questions
 
 OLD = Pipeline(name="orders", engine=Engine.SPARK, checkpoint="/a")
 
 
 def asked(checkpoint: str | None) -> list[str]:
     return [
-        *_moved(
+        *_setting_questions(
             FoundChange(
                 pipeline=replace(OLD, checkpoint=checkpoint),
                 change=PipelineChange.CHANGED,

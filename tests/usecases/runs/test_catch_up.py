@@ -12,7 +12,7 @@ from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.store.rows import RunState
 from headgate.ui.runs.catch_up import catch_up_html
-from headgate.usecases.runs.read_catch_up import Look, can_catch_up, pace
+from headgate.usecases.runs.read_catch_up import CatchUpPositions, can_catch_up, pace
 
 GROUP = {"group": "g", "group_type": "classic", "topics": {}}
 ASK = ManualStep(pipeline="p", request="start p", stop=None, has_status=False)
@@ -21,7 +21,7 @@ RESTORE = RestoreOffsets(moves=(), **GROUP)
 
 
 def look(at, done, left, *, ended=1_000, at_end=0):
-    return Look(at=at, done=done, left=left, ended=ended, partitions=4, at_end=at_end)
+    return CatchUpPositions(at=at, done=done, left=left, ended=ended, partitions=4, at_end=at_end)
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from headgate.rules.core.report import (
     Rollback,
     StateEffect,
 )
-from headgate.usecases.compare.source_location import source_place
+from headgate.usecases.compare.source_location import source_location
 from headgate.views.reports.comparison import comparison_document
-from headgate.views.reports.document import SourcePlace
+from headgate.views.reports.document import SourceLocation
 from headgate.views.reports.document_junit import junit_text
 from headgate.views.reports.document_markdown import markdown_text
 from headgate.views.reports.document_sarif import sarif_data
@@ -83,7 +83,7 @@ def test_markdown_fits_into_a_comment():
 
 def test_sarif_has_levels_places_and_rules():
     document = comparison_document(REPORT, reasons={"STA001": "The reason."})
-    run = sarif_data(document, place=SourcePlace("a/b.py", 3), rules_url=URL)["runs"][0]
+    run = sarif_data(document, location=SourceLocation("a/b.py", 3), rules_url=URL)["runs"][0]
     rules = run["tool"]["driver"]["rules"]
     assert [r["id"] for r in rules] == ["STA001", "FUN003", "TRF001"]
     assert rules[0]["helpUri"] == f"{URL}STA001.md"
@@ -152,4 +152,4 @@ def test_findings_are_shown_at_the_function_or_the_file(tmp_path, monkeypatch, e
     (tmp_path / "sales" / "orders.py").write_text("import os\n\n\ndef build(spark):\n    pass\n")
     (tmp_path / "plan.txt").write_text("plan")
     monkeypatch.chdir(tmp_path)
-    assert source_place(evidence) == place
+    assert source_location(evidence) == place

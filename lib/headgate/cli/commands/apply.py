@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from headgate.cli.shared.follow import queue_and_follow, refused_json
+from headgate.cli.shared.follow import blocked_json, queue_and_follow
 from headgate.cli.shared.options import current_context, format_option
 from headgate.cli.shared.terminal import is_interactive
 from headgate.errors import NotFoundError, RefusedError
 from headgate.gateway.process.system_user import system_user
 from headgate.reprocess.plan import Plan, load_plan
-from headgate.text.tables import harmless
+from headgate.text.tables import terminal_safe
 from headgate.usecases.runs.apply_plan import apply_plan
 
 
@@ -38,7 +38,7 @@ def command(plan: str, detach: bool, yes: bool, output: str) -> int:
     return queue_and_follow(
         context,
         partial(apply_plan, plan=loaded, by=system_user()),
-        refused=partial(refused_json, loaded),
+        refused=partial(blocked_json, loaded),
         output=output,
         detach=detach,
     )
@@ -50,7 +50,7 @@ def _confirm(plan: Plan) -> None:
     from headgate.views.words.impact import no_undo_words
 
     said = no_undo_words(plan) if plan.can_apply else None
-    if said and not click.confirm(f"{harmless(said)} Start the run?", err=True):
+    if said and not click.confirm(f"{terminal_safe(said)} Start the run?", err=True):
         raise RefusedError(
             "the run wasn't confirmed, so it wasn't started. Nothing was changed. To start the "
             "run, apply the plan again and answer y, or pass --yes"

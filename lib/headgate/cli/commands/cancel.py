@@ -31,15 +31,15 @@ def command(name: str, wait: bool, output: str) -> int:
         _say({"request": name, "cancelled": True}, [f"Request {name} is cancelled."], output)
         return 0
     detail = until_ended(context, name) if wait else read_run(context, name)
-    state, stands = detail.row.state, list(detail.stands)
+    state, state_after = detail.row.state, list(detail.state_after)
     first = (
         f"Headgate will stop run {name}, at the latest after its current step. To see its state: "
         f"`headgate runs {name}`."
         if state.is_active
         else f"Run {name} is {state}."
     )
-    found = {"run": name, "cancelled": True, "state": state.value, "state_after": stands}
-    _say(found, [first, *stands], output)
+    found = {"run": name, "cancelled": True, "state": state.value, "state_after": state_after}
+    _say(found, [first, *state_after], output)
     return 0
 
 

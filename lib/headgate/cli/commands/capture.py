@@ -65,12 +65,12 @@ def command(
         # It is text: a terminal may get it, though it is bytes.
         click.echo(dump(version), nl=False)
     elif output == "json":
-        emit_json(_told(version, file, pipeline, stored))
+        emit_json(_captured_json(version, file, pipeline, stored))
     else:
         _say(version, file, pipeline, stored)
 
 
-def _told(
+def _captured_json(
     version: Version, file: str | None, pipeline: str | None, stored: tuple[int, bool] | None
 ) -> dict[str, object]:
     from headgate.parse.evidence.version_file import fingerprint

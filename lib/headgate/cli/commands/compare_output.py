@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.shared.options import current_context, emit_json, format_option, say_begun
+from headgate.cli.shared.options import current_context, emit_json, format_option, say_started
 from headgate.cli.shared.terminal import say
 
 
@@ -51,7 +51,7 @@ def command(
     wish = compare_request(
         a, b, keys.split(","), tolerance=tolerance, ignore=ignore.split(","), newest=newest
     )
-    found = compare_outputs(wish, context=current_context(), say=say_begun())
+    found = compare_outputs(wish, context=current_context(), say=say_started())
     if output == "json":
         from headgate.views.reports.output_comparison import comparison_json
 

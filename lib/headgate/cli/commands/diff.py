@@ -115,15 +115,17 @@ def command(
 def _show(report: Report, output: str, closing: frozenset[str], after: Sequence[str]) -> None:
     """Print the report in the chosen format."""
     from headgate.views.reports.comparison import comparison_document
-    from headgate.views.reports.document import SourcePlace
+    from headgate.views.reports.document import SourceLocation
 
-    reasons, place = {}, None
+    reasons, location = {}, None
     if output == "sarif":
         from headgate.rules.catalogue import all_rules
-        from headgate.usecases.compare.source_location import source_place
+        from headgate.usecases.compare.source_location import source_location
 
         reasons = {r.code: r.why for r in all_rules()}
-        found = source_place(after)
-        place = SourcePlace(*found) if found else None
+        found = source_location(after)
+        location = SourceLocation(*found) if found else None
     document = comparison_document(report, fail_on=closing, reasons=reasons)
-    show_document(document, output, place=place, rules_url=current_context().registry.rules_url)
+    show_document(
+        document, output, location=location, rules_url=current_context().registry.rules_url
+    )

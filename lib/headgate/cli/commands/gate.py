@@ -9,7 +9,7 @@ import click
 
 from headgate.cli.commands.diff import ALL_OUTCOMES, FAILING
 from headgate.cli.shared.group import Settings
-from headgate.cli.shared.options import fail_on, format_option, json_text, say_begun
+from headgate.cli.shared.options import fail_on, format_option, json_text, say_started
 from headgate.cli.shared.output_file import write_file
 from headgate.cli.shared.terminal import show_document
 
@@ -111,7 +111,7 @@ def command(
 
     settings = click.get_current_context().find_object(Settings) or Settings()
     options = GateOptions(TwinChoice(twin), timeout, base_jars)
-    report = gate(base, config=settings.config, options=options, say=say_begun())
+    report = gate(base, config=settings.config, options=options, say=say_started())
     for form, file in files:
         text = _written(report, form, closing, settings.config)
         write_file(str(file), text.encode(), option="--write")
@@ -133,7 +133,7 @@ def _write_disagreements(report: GateReport, file: Path | None) -> None:
         text = f"{json_text(disagreements_of(report))}\n"
         write_file(str(file), text.encode(), option="--disagreements")
     elif any(p.disagreements for p in report.pipelines):
-        say_begun()(
+        say_started()(
             "rules and engine disagree: for a bug report, run again with --disagreements FILE"
         )
 

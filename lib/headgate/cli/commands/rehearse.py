@@ -14,7 +14,7 @@ from headgate.cli.shared.options import (
     emit_json,
     fail_on,
     format_option,
-    say_begun,
+    say_started,
 )
 from headgate.cli.shared.terminal import print_rich
 
@@ -211,7 +211,7 @@ def command(
             with_credentials=with_credentials,
             scratch=scratch,
         ),
-        say=say_begun(),
+        say=say_started(),
     )
     if output == "json":
         from headgate.views.reports.rehearsal import rehearsal_json

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from headgate.cli.shared.options import current_context, emit_json, say_begun
+from headgate.cli.shared.options import current_context, emit_json, say_started
 from headgate.cli.shared.terminal import print_rich
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -227,7 +227,7 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
             seconds=given["timeout"],
             scratch=given["scratch"],
         ),
-        say=say_begun(),
+        say=say_started(),
     )
     if given["output"] == "json":
         from headgate.views.reports.kafka_streams_rehearsal import streams_rehearsal_json

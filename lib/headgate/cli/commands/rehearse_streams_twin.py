@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headgate.cli.commands.rehearse_twin import show_twin
-from headgate.cli.shared.options import say_begun
+from headgate.cli.shared.options import say_started
 
 if TYPE_CHECKING:
     from headgate.usecases.rehearsal.twin_kafka_streams import StreamsTwin
@@ -55,7 +55,7 @@ def _run(streams: Mapping[str, Any], given: Mapping[str, Any]) -> StreamsTwin:
             samples=_files(given["sample"]),
             scratch=given["scratch"],
         ),
-        say=say_begun(),
+        say=say_started(),
     )
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headgate.cli.shared.options import current_context, emit_json, say_begun
+from headgate.cli.shared.options import current_context, emit_json, say_started
 from headgate.cli.shared.output_file import write_file
 from headgate.cli.shared.terminal import show_document
 
@@ -27,7 +27,7 @@ def rehearse_twin(
     from headgate.usecases.rehearsal.twin_spark import run_twin
 
     context = current_context()
-    found = run_twin(before, after, context=context, options=options, say=say_begun())
+    found = run_twin(before, after, context=context, options=options, say=say_started())
     return show_twin(found, closing, output, disagreements)
 
 
@@ -56,7 +56,7 @@ def show_twin(
         document = with_twin_section(document, found.verdict, found.disagreements)
         show_document(document, output, rules_url=current_context().registry.rules_url)
     if found.disagreements and disagreements is None:
-        say_begun()(
+        say_started()(
             "rules and engine disagree: for a bug report, run again with --disagreements FILE"
         )
     return 1 if found.report.closes(closing) else 0

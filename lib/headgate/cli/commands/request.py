@@ -13,7 +13,7 @@ from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
 from headgate.usecases.reprocess.estimate_cost import with_costs
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.requests.request_run import request_plan
 
 
 def _request(
@@ -25,7 +25,7 @@ def _request(
         show_plan(plan, output=output)
         return 3
     plan = with_costs(context, plan)
-    request = ask_for_plan(context, plan, reason=reason, by=system_user())
+    request = request_plan(context, plan, reason=reason, by=system_user())
     if output == "json":
         emit_json({"request": request, "state": "open", "plan": plan.document()})
         return 0

@@ -143,14 +143,14 @@ def _answers(given: dict[str, Any]) -> dict[str, Any]:
 
 def _execute(context: Context, plan: Plan, *, output: str, detach: bool) -> int:
     # Imported here: a preview runs nothing, and does not wait for the store.
-    from headgate.cli.shared.follow import queue_and_follow, refused_json
+    from headgate.cli.shared.follow import blocked_json, queue_and_follow
     from headgate.gateway.process.system_user import system_user
     from headgate.usecases.runs.apply_plan import apply_plan
 
     return queue_and_follow(
         context,
         partial(apply_plan, plan=plan, by=system_user()),
-        refused=partial(refused_json, plan),
+        refused=partial(blocked_json, plan),
         output=output,
         detach=detach,
     )

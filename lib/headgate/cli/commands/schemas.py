@@ -156,11 +156,11 @@ def _closed(found: SchemaCheck, output: str, closing: frozenset[str]) -> int:
 
         show_document(schemas_document(found.report, fail_on=closing), output)
         if output == "text":
-            _print_readers(found)
+            _print_consumers(found)
     return 1 if found.report.closes(closing) else 0
 
 
-def _print_readers(found: SchemaCheck) -> None:
+def _print_consumers(found: SchemaCheck) -> None:
     for field in found.readers:
         lines = [f"{r.certainty.value:9} {r.sentence}" for r in field.reads]
         lines += [f"downstream pipeline {b.pipeline} reads {b.topic}" for b in field.behind]

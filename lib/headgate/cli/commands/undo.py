@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from headgate.cli.shared.follow import queue_and_follow, refused_json
+from headgate.cli.shared.follow import blocked_json, queue_and_follow
 from headgate.cli.shared.options import current_context, format_option, progress_console
 from headgate.cli.shared.show_plan import show_plan
 from headgate.gateway.process.system_user import system_user
@@ -36,7 +36,7 @@ def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
     return queue_and_follow(
         context,
         partial(undo_run, run=run, by=system_user()),
-        refused=partial(refused_json, plan),
+        refused=partial(blocked_json, plan),
         output=output,
         detach=detach,
     )

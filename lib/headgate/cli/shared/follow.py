@@ -233,11 +233,11 @@ class _Watch:
         newest = (state, *self._store.journal.newest(self._run))
         if newest != self._newest:
             self._newest = newest
-            self._tell(ended=not state.is_active)
+            self._print_progress(ended=not state.is_active)
         self._counts.show(self._store.progress.of(self._run))
         return state
 
-    def _tell(self, *, ended: bool) -> None:
+    def _print_progress(self, *, ended: bool) -> None:
         records = step_records(self._store.journal.entries(self._run))
         for number, step in enumerate(step_views(self._plan, records, ended=ended)):
             if step.state not in ("waiting", "skipped", self._shown.get(number)):
@@ -282,7 +282,7 @@ def show(detail: RunOutcome, *, output: str) -> None:
     say(f"run {row.id}: {row.state}{f': {row.error}' if row.error else ''}")
     for step in detail.steps:
         say(f"  {step.state:<8} {step.describe}{f': {step.error}' if step.error else ''}")
-    for sentence in detail.stands:
+    for sentence in detail.state_after:
         say(sentence)
 
 
@@ -298,11 +298,11 @@ def as_json(detail: RunOutcome) -> dict[str, Any]:
         "steps": steps,
         "error": detail.row.error,
         "undo_of": detail.undo_of,
-        "state_after": list(detail.stands),
+        "state_after": list(detail.state_after),
     }
 
 
-def refused_json(plan: Plan, reason: str) -> Mapping[str, Any]:
+def blocked_json(plan: Plan, reason: str) -> Mapping[str, Any]:
     """Return the `apply` JSON of a plan that was blocked before there was a run."""
     steps = [
         {"action": s.action, "state": "skipped", "describe": s.describe(), "error": None}

@@ -16,7 +16,7 @@ import click
 
 from headgate.cli.shared.terminal import guarded
 from headgate.errors import HeadgateError, QueryChoiceError, next_step_of, with_next_step
-from headgate.text.tables import harmless
+from headgate.text.tables import terminal_safe
 
 DEBUG = "HEADGATE_DEBUG"
 _INTERRUPTED = 130
@@ -122,24 +122,24 @@ def _guarded(run: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return _BROKEN_PIPE
     except HeadgateError as error:
-        return _say(_told(error), error.exit_code)
+        return _say(_message(error), error.exit_code)
     except Exception as error:
-        reason = _told(error) or "no message"
+        reason = _message(error) or "no message"
         return _say(f"unexpected {type(error).__name__}: {reason}", 2, hint=True)
     return result if isinstance(result, int) else 0
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """Return the message; names and paths in it may hold secrets, or what steers a terminal."""
     # Imported here: only what failed waits for it.
     from headgate.text.secrets import mask_text
 
     said = mask_text(str(error))
     if not isinstance(error, QueryChoiceError):
-        return harmless(mask_text(with_next_step(error)))
+        return terminal_safe(mask_text(with_next_step(error)))
     head, *listed = said.split("\n")
     step = filter(None, [next_step_of(error)])
-    return "\n".join((harmless(head), *(f"  {harmless(line)}" for line in listed), *step))
+    return "\n".join((terminal_safe(head), *(f"  {terminal_safe(line)}" for line in listed), *step))
 
 
 def _say(message: str, code: int, *, hint: bool = False) -> int:

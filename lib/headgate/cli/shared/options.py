@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from headgate.cli.shared.group import Settings
-from headgate.text.tables import harmless_json
+from headgate.text.tables import terminal_safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +69,7 @@ def emit_json(data: Mapping[str, Any]) -> None:
 def json_text(data: Mapping[str, Any]) -> str:
     """Return what `emit_json` prints, without the last line's end."""
     ordered = {"schema": SCHEMA, **{k: v for k, v in data.items() if k != "schema"}}
-    return harmless_json(json.dumps(ordered, indent=2, ensure_ascii=False, default=_plain))
+    return terminal_safe_json(json.dumps(ordered, indent=2, ensure_ascii=False, default=_plain))
 
 
 def _plain(value: object) -> object:
@@ -89,7 +89,7 @@ def progress_console() -> Console:
     return terminal_console(err=True)
 
 
-def say_begun() -> Callable[[str], None]:
+def say_started() -> Callable[[str], None]:
     """Return what writes each thing that a long command begins as a line on stderr."""
     console = progress_console()
     return lambda text: console.print(f"… {text}", markup=False, soft_wrap=True)

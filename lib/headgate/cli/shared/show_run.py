@@ -12,7 +12,7 @@ from headgate.cli.shared.terminal import say
 from headgate.store.rows import StepProgress
 from headgate.text.numbers import plural
 from headgate.usecases.context import Context
-from headgate.usecases.runs.read_catch_up import Look, look_at, pace
+from headgate.usecases.runs.read_catch_up import CatchUpPositions, pace, read_positions
 from headgate.usecases.runs.read_run import RunDetail, has_worker, kept_until
 from headgate.views.words.estimate import truth, truth_words
 from headgate.views.words.progress import amount_words, count_words, left_words
@@ -84,14 +84,14 @@ def _count_json(count: StepProgress) -> dict[str, Any]:
     return {**kept, "rate": count.rate, "seconds_left": count.seconds_left}
 
 
-def follow_catch_up(context: Context, detail: RunDetail) -> Look | None:
+def follow_catch_up(context: Context, detail: RunDetail) -> CatchUpPositions | None:
     """Say how far the pipeline is until nothing waits; Ctrl-C ends only the watching.
 
     Returns the last check, None if no source reports the pipeline's position.
     """
-    console, looks = progress_console(), list[Look]()
+    console, looks = progress_console(), list[CatchUpPositions]()
     try:
-        while (last := look_at(context, detail)) is not None:
+        while (last := read_positions(context, detail)) is not None:
             looks = [*looks, last][-_KEPT:]
             console.print(_line(looks[0], last), markup=False, soft_wrap=True)
             if not last.left:
@@ -102,7 +102,7 @@ def follow_catch_up(context: Context, detail: RunDetail) -> Look | None:
     return looks[-1] if looks else None
 
 
-def _line(first: Look, last: Look) -> str:
+def _line(first: CatchUpPositions, last: CatchUpPositions) -> str:
     found = pace(first, last)
     told = amount_words(last.done, last.left, last.at_end, last.partitions)
     rate = f", {found.reads:.0f} records/s" if found else ""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
-from headgate.text.tables import harmless, is_steering
+from headgate.text.tables import is_steering, terminal_safe
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from headgate.views.reports.document import Document, SourcePlace
+    from headgate.views.reports.document import Document, SourceLocation
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,30}m)")
 
@@ -27,7 +27,7 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,30}m)")
 def say(text: str = "", *, err: bool = False) -> None:
     """Print one line; blank lines before it stay, line ends within it are a name's."""
     rest = text.lstrip("\n")
-    click.echo("\n" * (len(text) - len(rest)) + harmless(rest), err=err)
+    click.echo("\n" * (len(text) - len(rest)) + terminal_safe(rest), err=err)
 
 
 def is_interactive() -> bool:
@@ -66,7 +66,7 @@ def show_document(
     document: Document,
     form: str,
     *,
-    place: SourcePlace | None = None,
+    location: SourceLocation | None = None,
     rules_url: str | None = None,
 ) -> None:
     """Print a report as `text`, `markdown`, `sarif` or `junit`."""
@@ -77,12 +77,12 @@ def show_document(
     else:
         from headgate.views.reports.formats import write_document
 
-        click.echo(write_document(document, form, place=place, rules_url=rules_url), nl=False)
+        click.echo(write_document(document, form, location=location, rules_url=rules_url), nl=False)
 
 
 def _one_line(text: str) -> str:
     rest = text.lstrip("\n")
-    return "\n" * (len(text) - len(rest)) + harmless(rest)
+    return "\n" * (len(text) - len(rest)) + terminal_safe(rest)
 
 
 @contextmanager
@@ -126,4 +126,4 @@ def _cleaned(text: str) -> str:
 
 
 def _lines(text: str) -> str:
-    return "".join(c if c in "\n\t" or not is_steering(c) else harmless(c) for c in text)
+    return "".join(c if c in "\n\t" or not is_steering(c) else terminal_safe(c) for c in text)

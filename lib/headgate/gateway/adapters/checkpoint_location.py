@@ -48,18 +48,18 @@ class RemoteCheckpointAdapter:
             query_id=query_id,
         )
 
-        def tell(done: int, total: int) -> None:
+        def on_progress(done: int, total: int) -> None:
             self._context.progress(done, total, "bytes")
             self._context.pause(0)
 
-        remote_copy.copy_remote_checkpoint(order, self._context.registry.file_systems, tell)
+        remote_copy.copy_remote_checkpoint(order, self._context.registry.file_systems, on_progress)
 
     def create(self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]) -> None:
         """Write a checkpoint whose sources begin there; see the port."""
         self._writable(to)
         with seen(like, self._context.registry.file_systems) as old:
             files = new_checkpoint.content(old, query_id, beginnings)
-            remote_copy.write_place(
+            remote_copy.write_remote_checkpoint(
                 to,
                 files,
                 {"source": like, "run": self._context.run},
@@ -88,7 +88,7 @@ class RemoteCheckpointAdapter:
             )
         self._context.switch_checkpoint(pipeline, declared, location)
         self._context.registry = self._context.registry.led(
-            {**_places(self._context.registry), pipeline: (declared, location)}
+            {**_locations(self._context.registry), pipeline: (declared, location)}
         )
 
     def _writable(self, location: str) -> None:
@@ -112,7 +112,7 @@ def is_created_location(location: str, registry: Registry) -> bool:
     return is_ours and not any(_bare(location) in _own(p) for p in registry.pipelines)
 
 
-def _places(registry: Registry) -> dict[str, tuple[str, str]]:
+def _locations(registry: Registry) -> dict[str, tuple[str, str]]:
     return {p.name: (p.declared, p.checkpoint or "") for p in registry.pipelines if p.declared}
 
 

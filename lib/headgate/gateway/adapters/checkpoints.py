@@ -130,7 +130,7 @@ class CheckpointAdapter:
     def rehearse(self, checkpoint: str, entry_point: str) -> Proof:
         """Start a query on a copy of the checkpoint for one batch that goes nowhere."""
         # What starts processes is imported only where one is started.
-        from headgate.gateway.checkpoint.copy import check_room, copy_checkpoint, size_of
+        from headgate.gateway.checkpoint.copy import check_disk_space, copy_checkpoint, size_of
         from headgate.gateway.files.evidence_files import find
         from headgate.gateway.files.scratch_folders import scratch_folder
         from headgate.gateway.spark.rehearsal import RehearsalRequest, rehearse_query
@@ -143,7 +143,7 @@ class CheckpointAdapter:
             )
         importable = (self._context.folder,)
         with scratch_folder(_PREFIX) as folder:
-            check_room(size_of(place) or 0, folder)
+            check_disk_space(size_of(place) or 0, folder)
             copy_checkpoint(place, folder / "checkpoint")
             wish = RehearsalRequest(conf=_NO_CONF)
             try:
@@ -205,7 +205,7 @@ class CheckpointAdapter:
         """Make `to` the checkpoint as it was at the end of `batch`."""
         check_named(to)
 
-        def tell(done: int) -> None:
+        def on_progress(done: int) -> None:
             self._context.progress(done, None, "files")
             self._context.pause(0)
 
@@ -216,7 +216,7 @@ class CheckpointAdapter:
             batch,
             query_id=query_id,
             stands_at=str(place) if point else None,
-            tell=tell,
+            on_progress=on_progress,
         )
 
 

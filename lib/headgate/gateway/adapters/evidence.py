@@ -13,7 +13,7 @@ Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], UpgradeVerdic
 Read: TypeAlias = Callable[[str], Version | None]
 Look: TypeAlias = Callable[[str, str, str, Trace], RunningVersion]
 Locate: TypeAlias = Callable[[str, str | None], tuple[Output, ...]]
-Flaws: TypeAlias = Callable[[str, str], tuple[str, ...] | None]
+Issues: TypeAlias = Callable[[str, str], tuple[str, ...] | None]
 
 
 class EvidenceAdapter:
@@ -23,7 +23,7 @@ class EvidenceAdapter:
     look: Look | None = None
     locate: Locate | None = None
     read: Read | None = None
-    flaws: Flaws | None = None
+    issues: Issues | None = None
 
     def described(self, pipeline: str) -> Version | None:
         """Return what the registered evidence of a pipeline says, None if it has none."""
@@ -51,6 +51,6 @@ class EvidenceAdapter:
         """Return where registered evidence says that the query writes; empty if none says it."""
         return self.locate(pipeline, query_id) if self.locate else ()
 
-    def schema_flaws(self, topic: str, new: str) -> tuple[str, ...] | None:
+    def schema_issues(self, topic: str, new: str) -> tuple[str, ...] | None:
         """Return what consumers of a topic can't read in the schema of another one."""
-        return self.flaws(topic, new) if self.flaws else None
+        return self.issues(topic, new) if self.issues else None

@@ -112,7 +112,7 @@ class KafkaAdapter:
         wanted = list(names)
         return topic_changes.read_shapes(self.cluster, wanted) if wanted else {}
 
-    def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
+    def topic_consumers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
         """Return by topic the groups that have members on it (True) or offsets of it (False)."""
         found: dict[str, dict[str, bool]] = {name: {} for name in names}
         for group in self.cluster.groups() if found else ():

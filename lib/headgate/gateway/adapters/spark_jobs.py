@@ -147,7 +147,7 @@ class SparkJobAdapter:
         _end_earlier(submission.mark, at.pause)
         try:
             code, found = submission.run(
-                lambda report: self._tell(report, on_report),
+                lambda report: self._pass_report(report, on_report),
                 lambda child: self._pause(submission.ask_to_stop, child, job),
             )
         finally:
@@ -207,7 +207,7 @@ class SparkJobAdapter:
             how = "was ended" if child.running else "stopped"
             raise RunCancelledError(f"the run was cancelled, and {job.what} {how}") from None
 
-    def _tell(
+    def _pass_report(
         self, report: Mapping[str, Any], on_report: Callable[[Mapping[str, Any]], None]
     ) -> None:
         if "done" in report:

@@ -74,7 +74,7 @@ def left_at(place: str, settings: Settings) -> Left | None:
     )
 
 
-def remove_place(place: str, settings: Settings) -> None:
+def remove_backup(place: str, settings: Settings) -> None:
     """Remove every object there, then the manifest; a second call continues a failed one.
 
     RefusedError if that is not allowed, UnreachableError if nothing answers.

@@ -99,13 +99,13 @@ def point_to_itself(copy: Path) -> None:
     point_to(copy, str(copy))
 
 
-def point_to(copy: Path, place: str) -> None:
-    """Let the state's metadata in a copy name schema files below `place`, its final location.
+def point_to(copy: Path, location: str) -> None:
+    """Let the state's metadata in a copy name schema files below `location`, its final location.
 
-    `place` is a folder of this machine or the address of a remote one. A file that already names
+    `location` is a folder of this machine or the address of a remote one. A file that already names
     that location stays as it is, byte for byte.
     """
-    address = place if is_uri(place) else f"file:{place}"
+    address = location if is_uri(location) else f"file:{location}"
     for file in copy.glob("state/*/_metadata/**/*"):
         if not file.is_file() or file.name.startswith("."):
             continue
@@ -125,7 +125,7 @@ def size_of(checkpoint: FileLocation) -> int | None:
     return sum(f.stat().st_size for f in files)
 
 
-def check_room(needed: int, folder: Path) -> None:
+def check_disk_space(needed: int, folder: Path) -> None:
     """Raise RefusedError if the folder's disk has no space for `needed` bytes and one batch."""
     free = shutil.disk_usage(folder).free
     if needed + _SPARE > free:

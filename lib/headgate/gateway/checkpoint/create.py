@@ -81,7 +81,7 @@ def _untouched(folder: Path, name: str) -> SourcePosition:
     if not first.is_file():
         return SourcePosition(name=name, kind=SourceKind.OTHER)
     lines = _parsed(first, _lines)
-    value = _loose(lines[0]) if lines else None
+    value = _offsets_or_none(lines[0]) if lines else None
     if isinstance(value, dict) and {"path", "batchId"} <= value.keys():
         return SourcePosition(name=name, kind=SourceKind.FILES)
     return _position(folder, name, value)
@@ -113,7 +113,7 @@ def _is_kafka(value: Any) -> bool:
 def files_read(folder: Path, name: str, entry: int, before: int | None) -> Iterator[dict[str, Any]]:
     """Yield the lines of a file source's log up to `entry`, of files older than `before` (ms)."""
     for line in _log_lines(folder / "sources" / name, entry):
-        value = _loose(line)
+        value = _offsets_or_none(line)
         if not isinstance(value, dict) or not isinstance(value.get("path"), str):
             raise EvidenceError(
                 f"an entry of {folder / 'sources' / name} has no file path: {line[:80]!r}. "
@@ -224,7 +224,7 @@ def _watermark(folder: Path, batch: int | None, log: OffsetLog | None) -> int:
     if batch is None or log is None:
         return 0
     lines = _parsed(folder / "commits" / str(batch), _lines)
-    commit = _loose(lines[0]) if lines else None
+    commit = _offsets_or_none(lines[0]) if lines else None
     following = commit.get("nextBatchWatermarkMs") if isinstance(commit, dict) else None
     return max(int(following or 0), log.watermark_ms or 0)
 
@@ -262,7 +262,7 @@ def _lines(data: bytes) -> list[str]:
     return [line for line in versioned(data.lstrip(b"\0"))[1] if line]
 
 
-def _loose(text: str) -> Any:
+def _offsets_or_none(text: str) -> Any:
     try:
         return offset_json(text)
     except ValueError:

@@ -213,7 +213,7 @@ def copy_tree(source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         linked = os.stat(source).st_dev == os.stat(target.parent).st_dev  # noqa: PTH116
         if not linked:
-            check_room(source, target.parent)
+            check_disk_space(source, target.parent)
         shutil.copytree(
             source, target, symlinks=True, copy_function=_linker(source) if linked else shutil.copy2
         )
@@ -272,7 +272,7 @@ def _linker(source: Path) -> Callable[[str, str], object]:
     return link
 
 
-def check_room(source: Path, folder: Path) -> None:
+def check_disk_space(source: Path, folder: Path) -> None:
     """Raise StepError if the folder's disk has no space for a copy of `source`."""
     needed = sum(p.stat().st_size for p in source.rglob("*") if p.is_file())
     free = shutil.disk_usage(folder).free

@@ -30,7 +30,7 @@ from headgate.gateway.checkpoint.batches import (
 )
 from headgate.gateway.checkpoint.copy import point_to
 from headgate.gateway.checkpoint.folders import (
-    check_room,
+    check_disk_space,
     copy_error,
     is_state_data,
     read_checkpoint,
@@ -162,7 +162,7 @@ def _copy(source: Path, draft: Path, batch: int, stands_at: Path) -> bool:
     wanted = wanted_files(source, batch)
     linked = _can_link(source, draft)
     if not linked:
-        check_room(source, draft.parent)
+        check_disk_space(source, draft.parent)
     folders, copies = {Path()}, []
     for relative in wanted:
         if relative.parent not in folders:

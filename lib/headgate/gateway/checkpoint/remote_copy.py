@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 16
 MANIFEST = ".manifest.json"
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +88,14 @@ def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
         return remote_write.open_changes(location, settings)
 
 
-def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda *_: None) -> None:
+def copy_remote_checkpoint(
+    order: Order, settings: Settings, on_progress: OnProgress = lambda *_: None
+) -> None:
     """Copy a checkpoint within its file system; what an earlier try has copied stays.
 
-    `tell` is called with the bytes done and the total, and may raise. RefusedError if the source is
-    not what was expected, before or after, or may not be read or written. UnreachableError if the
-    file system stops answering: a second call continues.
+    `on_progress` is called with the bytes done and the total, and may raise. RefusedError if the
+    source is not what was expected, before or after, or may not be read or written.
+    UnreachableError if the file system stops answering: a second call continues.
     """
     changes, target = open_changes(order.target, settings)
     with changing(order.target):
@@ -108,7 +110,7 @@ def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda
                 raise StepError(f"{order.source} can't be copied: {error}") from error
             kept = {n: f for n, f in before.items() if n in found.names}
             try:
-                copy_files(changes, (source, target), kept, found.own, tell)
+                copy_files(changes, (source, target), kept, found.own, on_progress)
             except FileNotFoundError as error:
                 raise _changed(order.source) from error
             for name, data in sorted(found.own.items()):
@@ -120,7 +122,7 @@ def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda
         finish(changes, target, order.target, facts, sizes, small | found.own)
 
 
-def write_place(
+def write_remote_checkpoint(
     target: str, files: Mapping[str, bytes], facts: Mapping[str, Any], settings: Settings
 ) -> None:
     """Write a checkpoint of small files, read it back, and write its manifest last."""
@@ -229,13 +231,13 @@ def _names(folder: Path) -> list[str]:
 
 def copy_files(
     changes: Changes,
-    places: tuple[str, str],
+    locations: tuple[str, str],
     kept: Mapping[str, Stored],
     own: Mapping[str, bytes],
-    tell: Tell,
+    on_progress: OnProgress,
 ) -> None:
-    """Copy the files of `kept` that are neither `own` nor there yet; `places` is from and to."""
-    source, target = places
+    """Copy the files of `kept` that are neither `own` nor there yet; `locations` is from and to."""
+    source, target = locations
     there = changes.stored(target)
     whole = sum(one.size for one in kept.values())
     wanted = [n for n in sorted(kept) if n not in own]
@@ -246,12 +248,12 @@ def copy_files(
         changes.copy(f"{source}/{name}", f"{target}/{name}", kept[name].size)
         return kept[name].size
 
-    tell(done, whole)
+    on_progress(done, whole)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
             for size in pool.map(one, missing):
                 done += size
-                tell(done, whole)
+                on_progress(done, whole)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

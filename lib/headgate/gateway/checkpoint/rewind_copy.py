@@ -19,7 +19,7 @@ from headgate.errors import StepError
 from headgate.gateway.checkpoint.batches import LOGS, file_source_offsets
 from headgate.gateway.checkpoint.copy import point_to
 from headgate.gateway.checkpoint.folders import (
-    check_room,
+    check_disk_space,
     copy_error,
     is_state_data,
     own_like,
@@ -34,7 +34,7 @@ from headgate.parse.spark.checkpoint.state_versions import version_of
 
 _BATCH = re.compile(r"\.?(\d+)(?:\.compact)?(?:\..*)?")
 _SCHEMA = re.compile(r"(\d+)_[0-9a-f-]+")
-Tell = Callable[[int], None]
+OnProgress = Callable[[int], None]
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _Copy:
     source: Path
     target: Path
     batch: int
-    tell: Tell
+    on_progress: OnProgress
     done: int = 0
     linking: bool = True
     logs: dict[str, int] = field(default_factory=dict)
@@ -55,23 +55,23 @@ def copy_to_batch(
     *,
     query_id: str | None = None,
     stands_at: str | None = None,
-    tell: Tell = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
 ) -> None:
     """Make `target` the checkpoint as it was at the end of `batch`, forced to disk.
 
     `stands_at` is where the copy is moved to if `source` is a restore point and not the checkpoint.
     What an earlier try left at `target` is removed first. `query_id` replaces the query's own id.
-    `tell` is called after every thousandth file with their number, and may raise. StepError if the
-    disk is full or a file can't be read.
+    `on_progress` is called after every thousandth file with their number, and may raise. StepError
+    if the disk is full or a file can't be read.
     """
     remove_tree(target)
-    work = _Copy(source, target, batch, tell, logs=dict(file_source_offsets(source, batch)))
+    work = _Copy(source, target, batch, on_progress, logs=dict(file_source_offsets(source, batch)))
     try:
         target.mkdir()
         shutil.copystat(source, target)
         work.linking = _can_link(source, target)
         if not work.linking:
-            check_room(source, target.parent)
+            check_disk_space(source, target.parent)
         _copy_folder(work, Path())
         for name, last in work.logs.items():
             cut_source_log(target / "sources" / name, last)
@@ -120,7 +120,7 @@ def _copy_file(work: _Copy, relative: Path) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
     work.done += 1
     if work.done % 1000 == 0:
-        work.tell(work.done)
+        work.on_progress(work.done)
 
 
 def is_kept(path: Path, batch: int) -> bool:

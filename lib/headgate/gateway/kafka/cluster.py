@@ -243,8 +243,8 @@ class Kafka:
         unknown = consumer_groups.unknown_types(groups)
         if not unknown:
             return groups
-        told = self._told(unknown, warnings)
-        return {i: _as_told(g, told[i]) if i in told else g for i, g in groups.items()}
+        told = self._from_java(unknown, warnings)
+        return {i: _with_pending(g, told[i]) if i in told else g for i, g in groups.items()}
 
     def _sized(self, topics: dict[str, Topic], warnings: Warnings) -> dict[str, Topic]:
         """Add the sizes on disk of topics that look like internal ones of Kafka Streams."""
@@ -266,7 +266,7 @@ class Kafka:
         }
         return {n: replace(t, bytes=known.get(n)) if n in known else t for n, t in topics.items()}
 
-    def _told(self, unknown: list[str], warnings: Warnings) -> dict[str, Group]:
+    def _from_java(self, unknown: list[str], warnings: Warnings) -> dict[str, Group]:
         names = kafka_topics.some(unknown)
         if self.java is None:
             warnings.add(
@@ -287,7 +287,7 @@ class Kafka:
                 raise translate(error, self.bootstrap, self._hint)
 
 
-def _as_told(group: Group, told: Group) -> Group:
+def _with_pending(group: Group, told: Group) -> Group:
     """Return the Java client's group, with the transactions that only librdkafka reports."""
     waiting = {(o.topic, o.partition): o for o in group.offsets if o.pending}
     known = {(o.topic, o.partition): o for o in told.offsets}

@@ -71,13 +71,13 @@ def back_up_records(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch =
 
     StepError if `to` holds something that isn't a copy, and if a record can't be written.
     """
-    ranges = _behind(kafka, spans, to)
+    ranges = _not_backed_up(kafka, spans, to)
     write_in_order(kafka, (_marked(r, to) for r in _each(kafka, ranges)), watch)
 
 
 def missing(kafka: Kafka, spans: Iterable[Span], to: str) -> tuple[str, ...]:
     """Return the partitions that hold a record after the last one that was backed up."""
-    ranges = _behind(kafka, spans, to)
+    ranges = _not_backed_up(kafka, spans, to)
     found = {f"{r.topic}[{r.partition}]" for r in _each(kafka, ranges)}
     return tuple(sorted(found))
 
@@ -215,7 +215,9 @@ def _held(kafka: Kafka, spans: Iterable[Span]) -> dict[tuple[str, int], tuple[in
     }
 
 
-def _behind(kafka: Kafka, spans: Iterable[Span], to: str) -> dict[tuple[str, int], tuple[int, int]]:
+def _not_backed_up(
+    kafka: Kafka, spans: Iterable[Span], to: str
+) -> dict[tuple[str, int], tuple[int, int]]:
     """Return what is left of the spans behind the last record that was backed up."""
     last = _last_backed_up(kafka, to)
     held = _held(kafka, spans)

@@ -14,7 +14,7 @@ from headgate.parse.kafka.dead_letters import AGAIN, FROM
 from headgate.reprocess.ports.dead_letters import Ledger
 
 # Topic, partition and offset of a dead letter.
-Place = tuple[str, int, int]
+Origin = tuple[str, int, int]
 
 
 def redriven_topics(kafka: Kafka, retry_topic: str) -> frozenset[str]:
@@ -47,7 +47,7 @@ def forget(kafka: Kafka, dead_letters: str, ledger: Ledger, retry_topic: str) ->
             produce(producer, ledger.topic, key, value, failed)
 
 
-def _letters(kafka: Kafka, retry_topic: str) -> Iterator[tuple[Place, bool]]:
+def _letters(kafka: Kafka, retry_topic: str) -> Iterator[tuple[Origin, bool]]:
     """Yield the dead letter of each record, and whether no earlier run had redriven it."""
     found = kafka.topics([retry_topic]).get(retry_topic)
     ranges = {
@@ -58,11 +58,11 @@ def _letters(kafka: Kafka, retry_topic: str) -> Iterator[tuple[Place, bool]]:
     with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:
         for record in records:
             headers = dict(record.headers)
-            if place := _place(headers.get(FROM)):
+            if place := _origin(headers.get(FROM)):
                 yield place, AGAIN not in headers
 
 
-def _place(header: bytes | None) -> Place | None:
+def _origin(header: bytes | None) -> Origin | None:
     """Read `TOPIC-PARTITION-OFFSET`, where the topic's name may have hyphens as well."""
     topic, *numbers = (header or b"").decode("utf-8", "replace").rsplit("-", 2)
     if len(numbers) != 2 or not all(n.isascii() and n.isdecimal() for n in numbers):

@@ -37,7 +37,7 @@ def alter_streams_offsets(
         keys = {part: java.partition(part) for part in targets}
         offsets = {keys[part]: _offset(java.jvm, target) for part, target in targets.items()}
         result = admin.alterStreamsGroupOffsets(group, offsets)
-        return _refused(result, keys, missing_is_fine=False)
+        return _errors(result, keys, missing_is_fine=False)
 
 
 def delete_streams_offsets(
@@ -50,7 +50,7 @@ def delete_streams_offsets(
     with java.call(changes=True) as admin:
         keys = {part: java.partition(part) for part in parts}
         result = admin.deleteStreamsGroupOffsets(group, set(keys.values()))
-        return _refused(result, keys, missing_is_fine=True)
+        return _errors(result, keys, missing_is_fine=True)
 
 
 def _offset(jvm: Any, target: Target) -> Any:
@@ -61,7 +61,7 @@ def _offset(jvm: Any, target: Target) -> Any:
     )
 
 
-def _refused(
+def _errors(
     result: Any, keys: Mapping[TopicPart, Any], *, missing_is_fine: bool
 ) -> dict[TopicPart, str]:
     try:

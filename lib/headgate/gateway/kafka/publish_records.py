@@ -98,14 +98,14 @@ class _Publisher:
         ends = {(r.topic, r.partition): r.offset + 1 for r in self._batch}
         with transaction(self._producer, failed):
             for record in self._batch:
-                produce_record(self._producer, self._moved(record), failed)
+                produce_record(self._producer, self._published(record), failed)
             offsets = [TopicPartition(*part, end) for part, end in ends.items()]
             self._producer.send_offsets_to_transaction(offsets, self._member, _SECONDS)
         count = len(self._batch)
         self._batch, self._size = [], 0
         return count
 
-    def _moved(self, record: Record) -> dict[str, Any]:
+    def _published(self, record: Record) -> dict[str, Any]:
         return {
             "topic": self._to,
             "partition": record.partition,

@@ -89,10 +89,10 @@ def redrive(
     producer = transactional(kafka, work.ledger)
     runner = _Runner(kafka, work, producer, pause, watch)
     runner.run(spans)
-    _await_readers(kafka, work.ledger)
+    _await_visible(kafka, work.ledger)
 
 
-def _await_readers(kafka: Kafka, ledger: Ledger) -> None:
+def _await_visible(kafka: Kafka, ledger: Ledger) -> None:
     """Wait until the ledger's last transaction is visible.
 
     A commit returns once the coordinator knows of it; each partition gets its marker after that,
@@ -180,7 +180,7 @@ class _Runner:
         failed: list[Failed] = []
         with transaction(self._producer, failed):
             for taken in self._batch.records:
-                produce_record(self._producer, self._moved(*taken), failed)
+                produce_record(self._producer, self._to_send(*taken), failed)
             for key, value in (*self._marks.rows(), *self._progress()):
                 produce(self._producer, self._work.ledger.topic, key, value, failed)
         self._written += len(self._batch.records)
@@ -192,7 +192,7 @@ class _Runner:
             counts = self._counts.get(partition, {})
             yield progress_row(self._work.run, partition, offset, counts)
 
-    def _moved(self, record: Record, letter: DeadLetter, done: bool) -> dict[str, Any]:
+    def _to_send(self, record: Record, letter: DeadLetter, done: bool) -> dict[str, Any]:
         """Return the record as it goes to its target, and how errors name it."""
         chosen = self._work.chosen
         target = target_of(letter, chosen)

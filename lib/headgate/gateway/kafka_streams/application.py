@@ -54,7 +54,7 @@ def entry(text: str) -> EntryPoint | None:
     return EntryPoint(match["type"], match["method"]) if match else None
 
 
-class Refused(Exception):
+class StartFailed(Exception):
     """Kafka Streams threw; `causes` are `class: message`, outermost first."""
 
     def __init__(self, causes: Sequence[str]) -> None:
@@ -96,7 +96,7 @@ class ByTopology:
             self._streams.setUncaughtExceptionHandler(self._handler())
             self._streams.start()
         except Py4JJavaError as error:
-            raise Refused(chain_of(error.java_exception)) from None
+            raise StartFailed(chain_of(error.java_exception)) from None
 
     def state(self) -> str:
         """Return the state of the client, as Kafka Streams calls it."""
@@ -144,7 +144,7 @@ class ByTopology:
                     f"{what} needs a class that no jar contains: {causes[0]}. Add the jar of this "
                     "class with --jar, or include the class in the `jar` of headgate.toml"
                 ) from None
-            raise Refused(causes) from None
+            raise StartFailed(causes) from None
         if made is None:
             raise CaptureError(f"{what} returned null. Change the method to return a Topology")
         kind = made.getClass().getName()
@@ -158,7 +158,7 @@ class ByTopology:
         try:
             return builder.build(self._properties)
         except Py4JJavaError as error:
-            raise Refused(chain_of(error.java_exception)) from None
+            raise StartFailed(chain_of(error.java_exception)) from None
 
     def _handler(self) -> Any:
         """Return a handler that keeps the exception and shuts the client down.

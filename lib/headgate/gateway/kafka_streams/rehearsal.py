@@ -10,9 +10,9 @@ from typing import Protocol
 from headgate.errors import RefusedError
 from headgate.gateway.kafka.topics import TopicPart
 from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
-from headgate.gateway.kafka_streams.application import Refused, is_down
+from headgate.gateway.kafka_streams.application import StartFailed, is_down
 from headgate.gateway.kafka_streams.jvm import StreamsJvm
-from headgate.gateway.process.connections import strange
+from headgate.gateway.process.connections import unexpected_connection
 from headgate.model.kafka_streams_rehearsal import StreamsStage
 from headgate.model.rehearsal import EngineOutcome
 from headgate.text.numbers import plural
@@ -77,7 +77,7 @@ def run(
     try:
         application.start()
         return watch.until_done(time.monotonic() + seconds, seconds)
-    except Refused as error:
+    except StartFailed as error:
         return Ran(outcome=EngineOutcome.REFUSES, causes=error.causes, stage=StreamsStage.BUILD)
     finally:
         application.stop(_STOP_S if not watch.is_refused else 5.0)
@@ -182,7 +182,9 @@ class _Watch:
         )
 
     def _stay_here(self) -> None:
-        found = strange(self._jvm.child.process.pid, allowed=self._port, own=self._jvm.port)
+        found = unexpected_connection(
+            self._jvm.child.process.pid, allowed=self._port, own=self._jvm.port
+        )
         if found is not None:
             self._jvm.close()
             raise RefusedError(

@@ -27,7 +27,7 @@ def can_watch() -> bool:
     return Path("/proc/self/net/tcp").exists()
 
 
-def strange(pid: int, *, allowed: int, own: int) -> Connection | None:
+def unexpected_connection(pid: int, *, allowed: int, own: int) -> Connection | None:
     """Return a connection that leads elsewhere than to port `allowed` of loopback, if there is one.
 
     `own` is a port that the process listens on for us; others that it listens on count as its own,

@@ -18,7 +18,7 @@ def send(registry: Registry, topic: str, request: ControlRequest) -> None:
     """Return when the broker has it; StepError where it does not take it."""
     failed: list[str] = []
 
-    def told(error: Any, _message: Any) -> None:
+    def delivered(error: Any, _message: Any) -> None:
         if error is not None:
             failed.append(error.str())
 
@@ -31,7 +31,7 @@ def send(registry: Registry, topic: str, request: ControlRequest) -> None:
     try:
         producer = Producer(settings)
         producer.produce(
-            topic, key=request.query, value=request.line().rstrip(b"\n"), on_delivery=told
+            topic, key=request.query, value=request.line().rstrip(b"\n"), on_delivery=delivered
         )
         left = producer.flush(_SECONDS + 1)
     except KafkaException as error:

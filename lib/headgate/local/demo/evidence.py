@@ -51,10 +51,10 @@ class EvidenceFolder:
         elif all(source.numInputRows for source in progress.sources):
             _write(self._next / "running.txt", _explain(query))
             _write(self._next / "progress.json", progress.json)
-            self._put_in_place()
+            self._publish()
             self._complete = True
 
-    def _put_in_place(self) -> None:
+    def _publish(self) -> None:
         if self._folder.exists():
             self._folder.rename(self._scratch / "evidence-before")
         self._next.rename(self._folder)

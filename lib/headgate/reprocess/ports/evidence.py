@@ -183,7 +183,7 @@ class EvidenceInspector(Protocol):
         With `query_id` only runs of that query count. Empty if no source says where.
         """
 
-    def schema_flaws(self, topic: str, new: str) -> tuple[str, ...] | None:
+    def schema_issues(self, topic: str, new: str) -> tuple[str, ...] | None:
         """Return what consumers of `topic` can't read, or misread, in records with `new`'s schema.
 
         Schemas are those of the registry or of headgate.toml; None if one of both isn't known.

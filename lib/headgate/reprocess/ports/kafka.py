@@ -69,7 +69,7 @@ class KafkaInspector(Protocol):
     def shapes(self, names: Iterable[str]) -> Mapping[str, TopicShape]:
         """Return the shapes of those of the topics that exist; RefusedError where one is hidden."""
 
-    def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
+    def topic_consumers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
         """Return by topic the groups that have members on it (True) or offsets of it (False)."""
 
     def topics_in_transaction(self, names: Iterable[str]) -> tuple[str, ...]:

@@ -96,9 +96,9 @@ class BoundSources:
             replaced |= {"maxoffsetspertrigger": str(at_once)}
         elif ends:
             replaced |= {"maxoffsetspertrigger": ""}
-        self._stand_before(df, self._jvm.java.util.HashMap(replaced))
+        self._wrap_tables(df, self._jvm.java.util.HashMap(replaced))
 
-    def _stand_before(self, df: Any, replaced: Any) -> None:
+    def _wrap_tables(self, df: Any, replaced: Any) -> None:
         constructor = compile_table(self._jvm)
         plans = df._jdf.logicalPlan(), df._jdf.queryExecution().analyzed()
         tables: dict[int, Any] = {}

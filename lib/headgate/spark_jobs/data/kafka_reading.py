@@ -131,7 +131,7 @@ def stages(spark: Any) -> list[Any]:
     return elements(store.stageList(none, False, False, quantiles, none))
 
 
-def tell_reading(report: Report, parts: Parts | None) -> None:
+def report_reading(report: Report, parts: Parts | None) -> None:
     """Report offsets by partition, and their sum."""
     if not parts:
         return

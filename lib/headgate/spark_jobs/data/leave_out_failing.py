@@ -40,12 +40,12 @@ def built_without_failing(
     built, _ = built_as_batch(spark, given, ranges, slices=1)
     query = _called_again(spark, given, built)
 
-    def tell(done: int) -> None:
+    def on_progress(done: int) -> None:
         if report.must_stop:
             raise CaptureError("the search for failing records was stopped")
         report.progress(done=done, total=ranges.records, unit="offsets searched")
 
-    search = FailingRecords(spark, rows_of(built, query), given.max_failing, tell)
+    search = FailingRecords(spark, rows_of(built, query), given.max_failing, on_progress)
     made_of = own_code() | {
         "entry point": f"{given.entry_point} {given.query or ''}",
         "offsets": json.dumps(ranges.parts, sort_keys=True),

@@ -71,8 +71,8 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
     from headgate.spark_jobs.data.replay_query import (
         built_as_batch,
+        reporting,
         tasks_done,
-        telling,
     )
     from headgate.spark_jobs.data.result_event_time import is_event_time
 
@@ -86,7 +86,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     measured = [(w.rows, w.column) for w in built.watermarks] or [_timed(rows, named)]
     slices: list[dict[str, Any]] = []
     is_exact = True
-    with telling(report, lambda: tasks_done(spark), "tasks"):
+    with reporting(report, lambda: tasks_done(spark), "tasks"):
         for before, column in measured:
             found, exact = _measure(before, column, ranges)
             slices += found

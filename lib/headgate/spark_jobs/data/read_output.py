@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from headgate.errors import OutputError, UnreachableError
 from headgate.spark_jobs.data.output_address import FileOutput, TableOutput, TopicOutput
 from headgate.spark_jobs.data.read_topic import read_topic
-from headgate.spark_jobs.engine_error import causes, java_error, refusal_of
+from headgate.spark_jobs.engine_error import causes, java_error, stop_cause
 from headgate.spark_jobs.spark_reflection import literal_path
 
 # Names the variable of the environment with settings, so that no command line has them.
@@ -214,7 +214,7 @@ def _loaded(reader: Any, path: str, *, is_delta: bool = False) -> Any:
 
 def spark_error(what: str, error: Exception) -> OutputError | UnreachableError:
     """Return what Spark said as one of ours; `what` could not be done."""
-    refusal = refusal_of(error)
+    refusal = stop_cause(error)
     reason = f"{refusal.condition}: " if refusal.condition else ""
     said = refusal.message if reason[:-2] in refusal.message else f"{reason}{refusal.message}"
     kind = UnreachableError if refusal.is_around else OutputError

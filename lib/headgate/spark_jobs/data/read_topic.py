@@ -131,8 +131,8 @@ def _resolved(spark: Any, address: TopicOutput, settings: Mapping[str, str]) -> 
             parts.add(known(address.topic, info.partition()))
         first = _by_partition(consumer.beginningOffsets(parts))
         stable = _by_partition(consumer.endOffsets(parts))
-        starts = _place(spark, consumer, parts, address.start, first, stable)
-        ends = _place(spark, consumer, parts, address.end, first, stable)
+        starts = _offsets_at(spark, consumer, parts, address.start, first, stable)
+        ends = _offsets_at(spark, consumer, parts, address.end, first, stable)
         notes = _expired(address, first) + _open(spark, address, settings, parts, stable)
         return TopicRange(starts, ends, notes)
     finally:
@@ -158,7 +158,7 @@ def _by_partition(offsets: Any) -> dict[int, int]:
     return {int(e.getKey().partition()): int(e.getValue()) for e in offsets.entrySet()}
 
 
-def _place(
+def _offsets_at(
     spark: Any,
     consumer: Any,
     parts: Any,

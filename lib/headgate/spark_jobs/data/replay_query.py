@@ -127,7 +127,7 @@ def _write(
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
-    from headgate.spark_jobs.data.kafka_reading import KafkaReading, tell_reading
+    from headgate.spark_jobs.data.kafka_reading import KafkaReading, report_reading
     from headgate.spark_jobs.data.write_output import shaped, write_batch
 
     def rows_of(built: Any, query: Any) -> Any:
@@ -146,11 +146,11 @@ def _write(
     written = Observation("written")
     rows = rows_of(built, query).observe(written, f.count(f.lit(1)).alias("rows"))
     reading = KafkaReading(spark, ranges)
-    with telling(
-        report, lambda: tasks_done(spark), "tasks", lambda: tell_reading(report, reading.look())
+    with reporting(
+        report, lambda: tasks_done(spark), "tasks", lambda: report_reading(report, reading.look())
     ):
         write_batch(rows, target, getattr(query, "options_given", {}))
-    tell_reading(report, reading.whole())
+    report_reading(report, reading.whole())
     read = sum(counted(o) for o in built.counts)
     return {"read": read, "written": counted(written), **counts}
 
@@ -291,7 +291,7 @@ def tasks_done(spark: Any) -> tuple[int, int]:
 
 
 @contextlib.contextmanager
-def telling(
+def reporting(
     report: Report,
     look: Callable[[], tuple[int, int]],
     unit: str,
@@ -303,7 +303,7 @@ def telling(
     """
     ended = threading.Event()
 
-    def tell() -> None:
+    def on_progress() -> None:
         while not ended.wait(_EVERY_S):
             # The session may end meanwhile.
             with contextlib.suppress(Exception):
@@ -311,7 +311,7 @@ def telling(
                 report.progress(done=done, total=total, unit=unit)
                 more()
 
-    thread = threading.Thread(target=tell, daemon=True)
+    thread = threading.Thread(target=on_progress, daemon=True)
     thread.start()
     try:
         yield

@@ -185,7 +185,7 @@ class Replay:
         from pyspark.sql import Observation
         from pyspark.sql import functions as f
 
-        from headgate.spark_jobs.data.replay_query import counted, tasks_done, telling
+        from headgate.spark_jobs.data.replay_query import counted, reporting, tasks_done
         from headgate.spark_jobs.data.write_output import shaped, write_batch
 
         target = read_target(self._given.to, self._given.columns)
@@ -194,7 +194,7 @@ class Replay:
         written = Observation("written")
         rows = shaped(rows, target, run=self._given.run)
         rows = rows.observe(written, f.count(f.lit(1)).alias("rows"))
-        with telling(self._report, lambda: tasks_done(self._spark), "tasks"):
+        with reporting(self._report, lambda: tasks_done(self._spark), "tasks"):
             write_batch(rows, target, self._options)
         return counted(written)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from headgate.errors import HeadgateError
-from headgate.spark_jobs.engine_error import refusal_of
+from headgate.spark_jobs.engine_error import stop_cause
 from headgate.spark_jobs.own_process import end_with_parent
 from headgate.text.secrets import mask_text
 
@@ -107,7 +107,7 @@ def run(
 
 def failure_of(error: Any) -> str:
     """Return one line with the engine's condition, or the class of the error, and its message."""
-    found = refusal_of(error)
+    found = stop_cause(error)
     named = found.condition or found.error_class
     return found.message if named in found.message else f"{named}: {found.message}"
 

@@ -155,7 +155,7 @@ class BoundedQuery:
             self._take(progress)
         if new:
             self._bounds.write()
-            self._tell()
+            self._report_progress()
 
     def _unseen(self) -> list[dict[str, Any]]:
         """Return the progress of the batches that are done since the last look, oldest first.
@@ -183,7 +183,7 @@ class BoundedQuery:
         self._batches[progress["batchId"]] = progress
         self._bounds.counts.add(progress)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         begins, bounds, at = self._bounds.begins, self._bounds.bounds, self._reached()
         parts = {
             f"{topic}[{part}]": [_at(begins, n, topic, part), _at(at, n, topic, part), end]

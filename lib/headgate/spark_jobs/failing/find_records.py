@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.engine_error import PYTHON_FAILED, Refusal, refusal_of
+from headgate.spark_jobs.engine_error import PYTHON_FAILED, StopCause, stop_cause
 from headgate.spark_jobs.failing.row_wise_plan import (
     BEGINS,
     kafka_leaves,
@@ -51,13 +51,13 @@ class FailingRecord:
 class FailingRecords:
     """Searches in a query that was built over `spark.read`; `rows` is its DataFrame.
 
-    `tell(done)` is called with the number of offsets that are searched, and may raise.
+    `on_progress(done)` is called with the number of offsets that are searched, and may raise.
     """
 
     def __init__(
-        self, spark: Any, rows: Any, most: int, tell: Callable[[int], None] = lambda _: None
+        self, spark: Any, rows: Any, most: int, on_progress: Callable[[int], None] = lambda _: None
     ) -> None:
-        self._spark, self._most, self._tell = spark, most, tell
+        self._spark, self._most, self._on_progress = spark, most, on_progress
         self._whole = rows._jdf.queryExecution().analyzed()
         self._parts = row_wise(spark, without_deduplication(spark, self._whole))
         plans = (self._whole, *self._parts)
@@ -176,14 +176,14 @@ class FailingRecords:
     def _error(self, parts: Ranges, plans: list[Any] | None = None) -> Error | None:
         """Run the plans over these offsets; return class and message of what they raise."""
         self.tries += 1
-        self._tell(self._done)
+        self._on_progress(self._done)
         for plan in self._parts if plans is None else plans:
             for leaf in kafka_leaves(plan):
                 self._read(leaf, parts)
             try:
                 self._dataset(plan).write().format("noop").mode("overwrite").save()
             except Exception as error:
-                found = refusal_of(error)
+                found = stop_cause(error)
                 if found.is_around or _is_of_kafka(found):
                     raise
                 return _class_and_message(found)
@@ -267,7 +267,7 @@ def found_document(records: list[FailingRecord], made_of: dict[str, str]) -> dic
     return {"records": [asdict(one) for one in records], "made_of": made_of}
 
 
-def _is_of_kafka(found: Refusal) -> bool:
+def _is_of_kafka(found: StopCause) -> bool:
     """Whether Kafka doesn't give a record, as one that has expired: then no function failed."""
     if found.message.startswith(PYTHON_FAILED):
         return False
@@ -275,7 +275,7 @@ def _is_of_kafka(found: Refusal) -> bool:
     return is_lost or found.error_class.startswith("org.apache.kafka.")
 
 
-def _class_and_message(found: Refusal) -> Error:
+def _class_and_message(found: StopCause) -> Error:
     """Return the class of an error and its message, of a Python function those of its own error."""
     own = found.message.removeprefix(PYTHON_FAILED)
     name, colon, said = own.partition(": ")

@@ -19,12 +19,12 @@ from headgate.views.scene.scene import Sketch
 WHOLE = "Whole pipeline"
 
 
-def place(finding: Finding, report: Report, sketch: Sketch) -> str | None:
+def node_of(finding: Finding, report: Report, sketch: Sketch) -> str | None:
     """Return the id of the finding's node in the sketch, None where it is about the whole."""
-    return next(places(finding, report, sketch), None)
+    return next(nodes_of(finding, report, sketch), None)
 
 
-def places(finding: Finding, report: Report, sketch: Sketch) -> Iterator[str]:
+def nodes_of(finding: Finding, report: Report, sketch: Sketch) -> Iterator[str]:
     """Yield the nodes that a finding is about: two where an old one was not matched to the new."""
     location = finding.location
     new = union_id(report, before=location.before, after=location.after)
@@ -36,7 +36,7 @@ def findings_list(report: Report, sketch: Sketch) -> None:
     """Show every finding as a button that selects it and its node."""
     # Of what takes over, history that mixes comes first; the rest is in order already.
     for number, finding in sorted(enumerate(report.findings), key=lambda pair: _order(pair[1])):
-        node = sketch.node(place(finding, report, sketch))
+        node = sketch.node(node_of(finding, report, sketch))
         loud = "loud-" if finding.outcome is Outcome.SILENTLY_WRONG else ""
         row = st.container(horizontal=True, gap="xsmall", key=f"finding-row-{loud}{number}")
         row.html(markup.badge(*sign(finding)), width="content")
@@ -72,4 +72,4 @@ def sign(finding: Finding) -> tuple[str, str]:
 
 def about(report: Report, sketch: Sketch, node: str | None) -> list[Finding]:
     """Return the findings about a node, worst first."""
-    return [f for f in report.findings if node in set(places(f, report, sketch))]
+    return [f for f in report.findings if node in set(nodes_of(f, report, sketch))]

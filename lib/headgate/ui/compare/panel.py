@@ -105,7 +105,7 @@ def _all(page: _Page) -> None:
     if report.upgrade:
         _upgrade(report.upgrade)
     schema_findings(page.context, page.found.after)
-    _not_looked_at(page.found)
+    _not_checked(page.found)
 
 
 def _in_the_graph(sketch: Sketch) -> Iterator[tuple[str, str, str]]:
@@ -131,7 +131,7 @@ def _upgrade(upgrade: Upgrade) -> None:
     )
 
 
-def _not_looked_at(found: Comparison) -> None:
+def _not_checked(found: Comparison) -> None:
     """Show what the verdict rests on no evidence for: nobody takes silence for an answer."""
     why = found.not_asked
     lines = [as_uploaded(w).replace(ASK_KAFKA, why or "").rstrip() for w in found.report.warnings]
@@ -173,8 +173,8 @@ def _changes(
     ]
     if changes:
         st.html(markup.section("Changes") + markup.bullets(dict.fromkeys(changes)))
-    told = {(value_text(f.before), value_text(f.after)) for f in findings}
-    if was and now and (text := _differences(was, now, told)):
+    shown = {(value_text(f.before), value_text(f.after)) for f in findings}
+    if was and now and (text := _differences(was, now, shown)):
         st.html(text)
 
 
@@ -184,12 +184,12 @@ def pick_node(node: str) -> None:
     select(node)
 
 
-def _differences(was: Node, now: Node, told: Collection[tuple[str, str]]) -> str:
-    """Return the details that differ, before and after, without the pairs of `told`."""
+def _differences(was: Node, now: Node, shown: Collection[tuple[str, str]]) -> str:
+    """Return the details that differ, before and after, without the pairs of `shown`."""
     old, new = dict(detail_rows(was.details)), dict(detail_rows(now.details))
     names = [n for n in dict.fromkeys((*old, *new)) if old.get(n) != new.get(n)]
     pairs = [(n, _text(old.get(n)), _text(new.get(n))) for n in names]
-    return "".join(markup.change(n, a, b) for n, a, b in pairs if (a, b) not in told)
+    return "".join(markup.change(n, a, b) for n, a, b in pairs if (a, b) not in shown)
 
 
 def _text(value: object) -> str:

@@ -76,7 +76,7 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
                 "Topic": [c.topic for c in found],
                 "Partitions": [len(c.positions) or None for c in found],
                 "Lag": pd.array([c.lag for c in found], dtype="Int64"),
-                "Note": [_remark(c) for c in found],
+                "Note": [_note(c) for c in found],
             }
         ),
         hide_index=True,
@@ -101,7 +101,7 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
     return found[names.index(wanted)] if wanted in names else None
 
 
-def _remark(consumer: Consumer) -> str:
+def _note(consumer: Consumer) -> str:
     said = note(consumer)
     if consumer.lost:
         deleted = REMARKS[PositionState.DATA_LOST]

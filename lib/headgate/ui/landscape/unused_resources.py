@@ -15,7 +15,7 @@ from headgate.ui.shared import markup
 NUMBER = st.column_config.NumberColumn(format="localized")
 
 
-def landscape_loose(landscape: Landscape) -> None:
+def landscape_unused(landscape: Landscape) -> None:
     """Show the four kinds side by side; each says what it may mean."""
     if landscape.at is None:
         with st.container(key="selector-problem"):

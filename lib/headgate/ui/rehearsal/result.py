@@ -63,7 +63,7 @@ def show_result(found: Rehearsal, checkpoint: str) -> None:
         rows = map(row_words, engine.rows[:_ROWS])
         st.html(markup.section("First rows written") + markup.bullets(rows))
     if engine.checkpoint is not None:
-        st.html(_proof(engine.checkpoint, checkpoint))
+        st.html(_unchanged_words(engine.checkpoint, checkpoint))
 
 
 def _engine_verdict(engine: EngineVerdict) -> str:
@@ -130,7 +130,7 @@ def _difference(output: OutputDifference) -> None:
         st.dataframe(rows, hide_index=True, width="stretch", height="content")
 
 
-def _proof(found: Untouched, address: str) -> str:
+def _unchanged_words(found: Untouched, address: str) -> str:
     files = f"{many(found.files, 'file')}, {size(found.bytes)}"
     what = f"`{address}` is unchanged: {files}."
     if not found.is_unchanged:

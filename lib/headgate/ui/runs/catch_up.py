@@ -17,7 +17,7 @@ from headgate.text.numbers import count, exact
 from headgate.ui.shared import markup
 from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import Context
-from headgate.usecases.runs.read_catch_up import Look, look_at, pace
+from headgate.usecases.runs.read_catch_up import CatchUpPositions, pace, read_positions
 from headgate.usecases.runs.read_run import RunDetail
 from headgate.views.reports.lag_words import lag_words
 from headgate.views.words.progress import amount_words, left_words
@@ -85,7 +85,7 @@ def catch_up(context: Context, detail: RunDetail) -> None:
 def _look(context: Context, detail: RunDetail) -> None:
     asked = f"{RunsKey.LOOKING}_{detail.row.id}"
     try:
-        last = ask_within(asked, lambda: look_at(context, detail), PATIENCE)
+        last = ask_within(asked, lambda: read_positions(context, detail), PATIENCE)
     except HeadgateError as error:
         st.html(markup.unknown(str(error)))
         return
@@ -105,13 +105,15 @@ def _look(context: Context, detail: RunDetail) -> None:
             )
         )
         return
-    looks: list[Look] = st.session_state.setdefault(f"{RunsKey.LOOKS}_{detail.row.id}", [])
+    looks: list[CatchUpPositions] = st.session_state.setdefault(
+        f"{RunsKey.LOOKS}_{detail.row.id}", []
+    )
     looks.append(last)
     del looks[:-_KEPT]
     st.html(catch_up_html(looks[0], last))
 
 
-def catch_up_html(first: Look, last: Look) -> str:
+def catch_up_html(first: CatchUpPositions, last: CatchUpPositions) -> str:
     """Return the counts of the last look, with the rate since the first."""
     words = amount_words(last.done, last.left, last.at_end, last.partitions)
     facts = [
@@ -119,12 +121,12 @@ def catch_up_html(first: Look, last: Look) -> str:
         ("Rate", _rate(first, last)),
         ("Time left", _left(first, last)),
         ("Batch", exact(last.batch) if last.batch is not None else None),
-        ("Query", last.told),
+        ("Query", last.reported),
     ]
     return markup.bar(words, last.done, last.done + last.left) + markup.facts(facts)
 
 
-def _rate(first: Look, last: Look) -> str:
+def _rate(first: CatchUpPositions, last: CatchUpPositions) -> str:
     found = pace(first, last)
     if found is None:
         return "unknown until the next update"
@@ -134,7 +136,7 @@ def _rate(first: Look, last: Look) -> str:
     )
 
 
-def _left(first: Look, last: Look) -> str:
+def _left(first: CatchUpPositions, last: CatchUpPositions) -> str:
     found = pace(first, last)
     seconds = found.seconds_left if found else None
     return left_words(last.left, seconds, is_measured=found is not None)

@@ -73,7 +73,7 @@ def _run(context: Context, run: str, was_active: bool) -> None:
     if was_active and not detail.row.state.is_active:
         st.rerun()
     _head(context, detail)
-    _remarks(context, detail)
+    _notes(context, detail)
     _question(context, detail)
     _actions(context, detail)
     st.html(markup.section("Steps") + _steps(detail))
@@ -160,7 +160,7 @@ def _step(step: StepView, note: str | None, counts: Sequence[StepProgress]) -> s
     )
 
 
-def _remarks(context: Context, detail: RunDetail) -> None:
+def _notes(context: Context, detail: RunDetail) -> None:
     row = detail.row
     if row.error and not any(row.error == step.error for step in detail.steps):
         st.html(markup.say(row.error, "refuses"))
@@ -179,8 +179,8 @@ def _remarks(context: Context, detail: RunDetail) -> None:
                 "unknown",
             )
         )
-    if detail.stands:
-        st.html(markup.bullets(detail.stands))
+    if detail.state_after:
+        st.html(markup.bullets(detail.state_after))
 
 
 def _question(context: Context, detail: RunDetail) -> None:

@@ -25,12 +25,12 @@ from headgate.ui.shared.read_in_background import LONGEST, read_apart
 from headgate.ui.shared.schema_panel import FRESH_SCHEMA
 from headgate.ui.shared.upload import session_folder
 from headgate.usecases.compare.apply_acceptances import with_acceptances
-from headgate.usecases.compare.compare_versions import compare_read, identified, look_around
+from headgate.usecases.compare.compare_versions import compare_read, identified, judge_downstream
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.list_versions import list_versions
 from headgate.usecases.evidence.own_query import OwnQuery, own_query
 from headgate.usecases.evidence.read_cluster import read_cluster
-from headgate.usecases.evidence.read_cluster_for_version import look_again, with_offsets_now
+from headgate.usecases.evidence.read_cluster_for_version import reread_cluster, with_offsets_now
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_registered import read_registered
 from headgate.usecases.evidence.read_version import read_version
@@ -258,7 +258,7 @@ def comparison(
         _moment((*before.evidence, *after.evidence)), _minute(seen), renames, context, seen,
     )  # fmt: skip
     key = (context.registry.path, context.registry.schema_registry_url)
-    around = _surroundings(
+    around = _downstream(
         key, before.evidence, after.evidence, _moment((*before.evidence, *after.evidence)),
         _minute(seen), renames, found, context,
     )  # fmt: skip
@@ -273,7 +273,7 @@ def comparison(
 
 
 @st.cache_data(show_spinner=False, ttl=FRESH_SCHEMA, max_entries=VERSIONS_KEPT)
-def _surroundings(
+def _downstream(
     key: tuple[str | None, ...],
     before: tuple[str, ...],
     after: tuple[str, ...],
@@ -284,7 +284,7 @@ def _surroundings(
     _context: Context,
 ) -> Report:
     """Return the report with what pipelines downstream and the schema registry add to it."""
-    return look_around(_found.report, _found.before, _found.after, _context)
+    return judge_downstream(_found.report, _found.before, _found.after, _context)
 
 
 def _reads_kafka(version: Version) -> bool:
@@ -318,7 +318,7 @@ def _comparison(
     # The snapshot that all pages share may be older than the checkpoint: a query that continued
     # since would look as if its offsets were beyond the end.
     try:
-        now = look_again(_context, _seen.cluster, judged, new)
+        now = reread_cluster(_context, _seen.cluster, judged, new)
     except HeadgateError as error:
         return Comparison(old, new, compare_read(judged, new, None, renames), str(error))
     return Comparison(old, new, compare_read(judged, new, now, renames))

@@ -14,7 +14,7 @@ from headgate.errors import HeadgateError, StoreError
 from headgate.model.person import unverified
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.markup import header
-from headgate.usecases.context import Context, config_file, read_context, with_places
+from headgate.usecases.context import Context, config_file, read_context, with_checkpoint_locations
 
 PAGES = {
     "landscape": "Landscape",
@@ -71,7 +71,7 @@ def open_page(file: str) -> Context:
         st.rerun()
     st.html(f"<style>{_style()}</style>")
     try:
-        context = with_places(_configured(str(config_file().absolute()), _stamp()))
+        context = with_checkpoint_locations(_configured(str(config_file().absolute()), _stamp()))
         _check_store(context.store_url)
         return context
     except StoreError as error:

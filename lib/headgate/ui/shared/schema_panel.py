@@ -33,7 +33,7 @@ def topic_schema(context: Context, topic: str) -> None:
     shown, problem = _shown(key, topic, context)
     if shown is not None:
         st.html(markup.section(f"Schema of {topic}") + _facts(shown))
-        _readers(shown.uses)
+        _consumers(shown.uses)
     elif problem is not None:
         st.html(markup.section("Schema") + markup.unknown(problem))
 
@@ -80,7 +80,7 @@ def _facts(shown: ShownTopic) -> str:
     return markup.facts(rows) + markup.section("Fields") + markup.facts(shown_fields) + more
 
 
-def _readers(uses: tuple[TopicUse, ...]) -> None:
+def _consumers(uses: tuple[TopicUse, ...]) -> None:
     rows: Rows = [(use.pipeline, _said(use)) for use in uses]
     if facts := markup.facts(rows):
         st.html(markup.section("Fields read") + facts)

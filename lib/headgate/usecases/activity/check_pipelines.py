@@ -42,7 +42,7 @@ def check_pipelines(context: Context, *, ask_commands: bool = True) -> dict[str,
     """
     with closing(open_store(context.store_url)) as store:
         before = store.activity.all()
-        look = _Look(context, before, ask_commands)
+        look = _Check(context, before, ask_commands)
         pipelines = context.registry.pipelines
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             found = dict(
@@ -54,7 +54,7 @@ def check_pipelines(context: Context, *, ask_commands: bool = True) -> dict[str,
 
 
 @dataclass(slots=True)
-class _Look:
+class _Check:
     """One check of all pipelines; what several share is read once."""
 
     context: Context
@@ -88,7 +88,7 @@ class _Look:
 
     def _signs(self, pipeline: Pipeline, before: Activity | None) -> Signs:
         problems: list[str] = []
-        begun = _tried(lambda: self._begun(pipeline), problems)
+        begun = _tried(lambda: self._newest_batch(pipeline), problems)
         watched, life = None, None
         if pipeline.watch:
             watched = self._watch(pipeline.watch, problems)
@@ -106,7 +106,7 @@ class _Look:
             problems=tuple(problems),
         )
 
-    def _begun(self, pipeline: Pipeline) -> tuple[int, str] | None:
+    def _newest_batch(self, pipeline: Pipeline) -> tuple[int, str] | None:
         """Return number and time of the newest batch, None where there is none yet."""
         if not pipeline.checkpoint:
             return None

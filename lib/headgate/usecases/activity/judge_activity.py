@@ -49,7 +49,7 @@ def judge(signs: Signs, now: datetime) -> Activity:
     return replace(
         found,
         batch=batch,
-        proof=tuple(_proof(signs)),
+        proof=tuple(_checks(signs)),
         commanded=signs.status.value if signs.status else None,
         looked_at=iso(now),
     )
@@ -106,7 +106,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
             state=ActivityState.STOPPED,
             reason="headgate.watch reported the query's end, without an error",
         )
-    if _begun_after(signs, life.told_at):
+    if _started_after(signs, life.told_at):
         return None
     if life.closed and life.over:
         return replace(known, state=ActivityState.STOPPED, reason=life.closed)
@@ -166,7 +166,7 @@ def _by_checkpoint(signs: Signs, now: datetime) -> Activity | None:
     )
 
 
-def _begun_after(signs: Signs, told_at: str) -> bool:
+def _started_after(signs: Signs, told_at: str) -> bool:
     """Whether a batch began well after the last word of the watch: in another run."""
     if signs.begun is None:
         return False
@@ -197,7 +197,7 @@ def _nothing(signs: Signs) -> str:
     return "headgate.toml has neither `watch` nor a status command"
 
 
-def _proof(signs: Signs) -> list[str]:
+def _checks(signs: Signs) -> list[str]:
     out = []
     if signs.life is not None and signs.life.told_at:
         out.append(_told(signs.life))

@@ -26,7 +26,7 @@ from headgate.rules.topic_schemas.facts.report import (
 )
 from headgate.usecases.compare.apply_acceptances import with_accepted
 from headgate.usecases.context import Context
-from headgate.usecases.evidence.field_consumers import topic_readers
+from headgate.usecases.evidence.field_consumers import topic_consumers
 from headgate.usecases.evidence.topic_schemas import (
     open_schema_registry,
     readable_versions,
@@ -48,7 +48,7 @@ def show_topic_schema(
     """
     found = topic_schemas(context, topic, is_key=is_key, subject=subject, files=files)
     newest = read_schema(found.versions[-1].text)
-    return ShownTopic(found, newest, topic_readers(context, topic, found.column).uses)
+    return ShownTopic(found, newest, topic_consumers(context, topic, found.column).uses)
 
 
 def diff_schemas(before: Sequence[str], after: str, mode: Mode = Mode.BACKWARD) -> SchemaCheck:
@@ -83,7 +83,7 @@ def check_topic_schema(
     before, warnings = readable_versions(found)
     chosen = mode or found.mode or Mode.BACKWARD
     report = compare(before, after, chosen)
-    readers = _readers(context, found, report)
+    readers = _consumers(context, found, report)
     second = _second_opinion(context, found, text) if chosen is found.mode else None
     report = replace(
         report,
@@ -95,13 +95,13 @@ def check_topic_schema(
     return SchemaCheck(report, topic, found.subject, readers)
 
 
-def _readers(
+def _consumers(
     context: Context, found: TopicSchemas, report: SchemaReport
 ) -> tuple[FieldReaders, ...]:
     paths = [c.path for c in report.changes if c.kind is not FieldChangeKind.ADDED]
     if not paths:
         return ()
-    readers = topic_readers(context, found.topic, found.column)
+    readers = topic_consumers(context, found.topic, found.column)
     return tuple(FieldReaders(p, readers.of(p), readers.behind(p)) for p in paths)
 
 

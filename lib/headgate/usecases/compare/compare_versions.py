@@ -106,7 +106,7 @@ def report_on(
 
         cluster = read_kafka(context, old)
     report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
-    report = look_around(report, old, new, context)
+    report = judge_downstream(report, old, new, context)
     return with_acceptances(report, old, new, context=context, evidence=evidence, pipeline=pipeline)
 
 
@@ -134,15 +134,15 @@ def identified(
     return with_application_id(old, group), with_application_id(new, group)
 
 
-def look_around(report: Report, old: Version, new: Version, context: Context | None) -> Report:
+def judge_downstream(report: Report, old: Version, new: Version, context: Context | None) -> Report:
     """Return the report with findings about the registered pipelines and schemas."""
     known = context.registry if context else None
     if not known or not (known.pipelines or known.schema_registry_url or known.topics):
         return report
     # What reads schemas is imported only where there may be some.
-    from headgate.usecases.compare.downstream_impact import with_surroundings
+    from headgate.usecases.compare.downstream_impact import with_downstream_impact
 
-    return with_surroundings(report, old, new, context)
+    return with_downstream_impact(report, old, new, context)
 
 
 def compare_read(

@@ -39,12 +39,12 @@ def with_judge(inspector: AnyInspector, context: Context) -> AnyInspector:
 
         return read_evidence(context, pipeline)
 
-    def flaws(topic: str, new: str) -> tuple[str, ...] | None:
-        from headgate.usecases.compare.schema_flaws import schema_flaws
+    def issues(topic: str, new: str) -> tuple[str, ...] | None:
+        from headgate.usecases.compare.schema_issues import schema_issues
 
-        return schema_flaws(context, topic, new)
+        return schema_issues(context, topic, new)
 
     evidence = inspector.evidence
     evidence.judge, evidence.look, evidence.locate, evidence.read = judge, look, locate, read
-    evidence.flaws = flaws
+    evidence.issues = issues
     return inspector

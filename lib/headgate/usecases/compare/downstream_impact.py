@@ -27,14 +27,14 @@ from headgate.rules.spark.facts.parsed_columns import layout_of
 from headgate.rules.topic_schemas.facts.field_reads import Certainty
 from headgate.usecases.compare.downstream_schemas import of_topics
 from headgate.usecases.context import Context
-from headgate.usecases.evidence.field_consumers import current_versions, topic_readers
+from headgate.usecases.evidence.field_consumers import current_versions, topic_consumers
 
 _LOST = (OutputChangeKind.GONE, OutputChangeKind.TYPE)
 _WHOLE = frozenset(("byte", "short", "integer", "long"))
 READING = "RDS001"
 
 
-def with_surroundings(
+def with_downstream_impact(
     report: Report, before: Version, after: Version, context: Context | None
 ) -> Report:
     """Return the report with findings about registered consumers and schemas; Kafka isn't read.
@@ -46,8 +46,8 @@ def with_surroundings(
     if context is None or not after.engine is before.engine is Engine.SPARK:
         return report
     seen = of_topics(context, before, after)
-    binary = _readers_of_bytes(context, before, after)
-    found = (*_readers(context, before, after), *binary, *seen.findings)
+    binary = _consumers_of_bytes(context, before, after)
+    found = (*_consumers(context, before, after), *binary, *seen.findings)
     if not found and not seen.answered and not seen.warnings:
         return report
     told = with_seen(report, found, (READING,) if seen.answered else ())
@@ -55,7 +55,7 @@ def with_surroundings(
     return replace(told, labels=labels_of(told, before, after))
 
 
-def _readers(context: Context, before: Version, after: Version) -> Iterator[Finding]:
+def _consumers(context: Context, before: Version, after: Version) -> Iterator[Finding]:
     changes = [c for c in output_changes(before, after) if c.kind in _LOST and not _is_same(c)]
     sink = after.sink
     if not changes or sink is None or not context.registry.pipelines:
@@ -67,7 +67,7 @@ def _readers(context: Context, before: Version, after: Version) -> Iterator[Find
         yield from _of_files(context, sink, changes, location)
 
 
-def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iterator[Finding]:
+def _consumers_of_bytes(context: Context, before: Version, after: Version) -> Iterator[Finding]:
     """Yield the pipelines that read Avro of the topic with another schema than it has now."""
     old, new = before.sink, after.sink
     if old is None or new is None or new.format != "kafka" or not same_place(old, new):
@@ -107,7 +107,7 @@ def _of_topic(
     context: Context, topic: str, changes: list[OutputChange], location: Location
 ) -> Iterator[Finding]:
     for column in dict.fromkeys(c.column for c in changes if c.column in ("key", "value")):
-        readers = topic_readers(context, topic, column)
+        readers = topic_consumers(context, topic, column)
         for change in (c for c in changes if c.column == column):
             for read in readers.of(change.path):
                 sure = read.certainty is Certainty.DEFINITE
@@ -127,10 +127,10 @@ def _of_files(
     for name, version in current_versions(context).items():
         for source in version.sources or ():
             if source.path and normal_path(source.path) == normal_path(path):
-                yield from _of_reader(name, source, changes, location)
+                yield from _of_consumer(name, source, changes, location)
 
 
-def _of_reader(
+def _of_consumer(
     name: str, source: Source, changes: list[OutputChange], location: Location
 ) -> Iterator[Finding]:
     for change in changes:

@@ -36,7 +36,7 @@ def judge_running(
     if registered.engine is Engine.KAFKA_STREAMS:
         return _of_group(context, after, version, trace)
     problems: list[str] = []
-    for place in _places(context, registered, trace, problems):
+    for place in _run_evidence(context, registered, trace, problems):
         running = _running(context, place, trace, problems)
         if running is not None:
             return _beside(context, place, running, after, version)
@@ -46,7 +46,7 @@ def judge_running(
 def seen_runs(context: Context, pipeline: Pipeline, trace: Trace) -> Iterator[tuple[str, Version]]:
     """Yield the query's newest run in each watch and other evidence, with the location."""
     unread: list[str] = []
-    for place in _places(context, pipeline, trace, unread):
+    for place in _run_evidence(context, pipeline, trace, unread):
         if running := _running(context, place, trace, unread):
             yield place, running
 
@@ -58,11 +58,11 @@ def _beside(
     return (
         judged
         if isinstance(judged, RunningVersion)
-        else _sight(place, match_versions(judged, running))
+        else _running_version(place, match_versions(judged, running))
     )
 
 
-def _sight(told_by: str, found: VersionMatch) -> RunningVersion:
+def _running_version(told_by: str, found: VersionMatch) -> RunningVersion:
     return RunningVersion(told_by=told_by, differs=found.differs, untold=found.untold)
 
 
@@ -80,7 +80,7 @@ def _judged(
     return found
 
 
-def _places(
+def _run_evidence(
     context: Context, pipeline: Pipeline, trace: Trace, problems: list[str]
 ) -> Iterator[str]:
     """Yield what may show a run: the watch first, which sees most of it."""
@@ -107,7 +107,7 @@ def _running(context: Context, place: str, trace: Trace, problems: list[str]) ->
                 [r for r in query.runs if _is_new(r, trace)] if query.id == trace.query_id else []
             )
             if runs:
-                return assemble(_alone(found, query, runs[-1]), query=query.id)
+                return assemble(_only_run(found, query, runs[-1]), query=query.id)
     except HeadgateError as error:
         problems.append(f"{place} could not be read: {error}")
     return None
@@ -128,7 +128,7 @@ def _later(batch: int | None, than: int | None) -> bool:
     return batch is not None and (than is None or batch > than)
 
 
-def _alone(found: Gathered, query: LoggedQuery, run: LoggedRun) -> Gathered:
+def _only_run(found: Gathered, query: LoggedQuery, run: LoggedRun) -> Gathered:
     """Return what was reported of one run, and nothing of the ones before it."""
     log = alone(query, run)
     for piece in found.pieces:
@@ -153,4 +153,4 @@ def _of_group(context: Context, after: str, version: str, trace: Trace) -> Runni
     judged = _judged(context, after, version, trace.group.id)
     if isinstance(judged, RunningVersion):
         return judged
-    return _sight(f"the group {trace.group.id}", liken_group(judged, trace.group))
+    return _running_version(f"the group {trace.group.id}", liken_group(judged, trace.group))

@@ -21,7 +21,7 @@ from headgate.store.rows import Origin
 from headgate.text.numbers import plural
 from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
-from headgate.usecases.evidence.read_cluster_for_version import moved_to
+from headgate.usecases.evidence.read_cluster_for_version import with_progress_of
 
 
 def judge_upgrade(
@@ -34,12 +34,12 @@ def judge_upgrade(
     `compare_versions`.
     """
     registered = context.registered(pipeline)
-    evidence = _settled(context, after)
+    evidence = _lasting(context, after)
     new = _identified(read_side((evidence,), context), registered)
     now = _checkpoint_now(context, registered)
     known, named = _known(context, registered, before, now)
     known = known and _identified(known, registered)
-    old = now if known is None else known if now is None else _at_its_place(known, now, named[0])
+    old = now if known is None else known if now is None else _with_offsets(known, now, named[0])
     assert old is not None
     report = _report(context, old, new, (*named, evidence), pipeline)
     if now is not None and old is not now:
@@ -65,7 +65,7 @@ def _identified(version: Version, pipeline: Pipeline) -> Version:
     return with_application_id(version, pipeline.group)
 
 
-def _settled(context: Context, after: str) -> str:
+def _lasting(context: Context, after: str) -> str:
     """Return the evidence so that it means the same from another folder, and tomorrow."""
     if os.path.exists(after):  # noqa: PTH110
         return str(Path(after).absolute())
@@ -96,7 +96,7 @@ def _known(
     """
     if before is not None and before == pipeline.checkpoint:
         return None, (pipeline.name,)
-    named = _settled(context, before) if before is not None else _running(context, pipeline.name)
+    named = _lasting(context, before) if before is not None else _running(context, pipeline.name)
     if named is not None:
         _check_still_runs(context, pipeline.name, named)
         return read_side((named,), context), (named,)
@@ -124,14 +124,14 @@ def _check_still_runs(context: Context, name: str, evidence: str) -> None:
         )
 
 
-def _at_its_place(known: Version, now: Version, named: str) -> Version:
+def _with_offsets(known: Version, now: Version, named: str) -> Version:
     if len(known.sources or ()) != len(now.sources or ()):
         raise EvidenceError(
             f"{named} has {plural(len(known.sources or ()), 'source')}, but the checkpoint has "
             f"{len(now.sources or ())}: {named} isn't the version that ran last. Pass the version "
             "that ran last with --before"
         )
-    there = moved_to(known, now)
+    there = with_progress_of(known, now)
     return there if there.pinned else replace(there, pinned=now.pinned)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 _FUNCTION = re.compile(r"(?P<module>[\w.]+):(?P<function>\w+)")
 
 
-def source_place(evidence: Sequence[str]) -> tuple[str, int] | None:
+def source_location(evidence: Sequence[str]) -> tuple[str, int] | None:
     """Return a path relative to the working directory, and a line; None without a file inside it.
 
     For a `module:function`, it is the line of the function; for a file of evidence, its first line.

@@ -12,7 +12,7 @@ from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.spark.explain.query_identity import identity_of
 from headgate.parse.spark.query.choose_plans import printed
 from headgate.text.numbers import plural
-from headgate.text.tables import harmless, width
+from headgate.text.tables import terminal_safe, width
 
 if TYPE_CHECKING:
     from headgate.usecases.evidence.query_rows import QueryRow
@@ -90,8 +90,8 @@ def listing(rows: Sequence[QueryRow]) -> tuple[str, ...]:
 
 def _cells(row: QueryRow) -> tuple[str, ...]:
     return (
-        harmless(row.name or "(no name)"),
-        harmless(row.id),
+        terminal_safe(row.name or "(no name)"),
+        terminal_safe(row.id),
         row.state,
         "batches unknown" if row.batches is None else plural(row.batches, "batch"),
         f"last seen {row.last_seen}" if row.last_seen else "",

@@ -22,7 +22,7 @@ from headgate.usecases.evidence.read_registered import read_registered
 
 
 @dataclass(frozen=True, slots=True)
-class TopicReaders:
+class TopicConsumers:
     """What each pipeline that reads a topic does with its records."""
 
     topic: str
@@ -51,7 +51,7 @@ class TopicReaders:
         return tuple(found.values())
 
 
-def topic_readers(context: Context, topic: str, column: str = "value") -> TopicReaders:
+def topic_consumers(context: Context, topic: str, column: str = "value") -> TopicConsumers:
     """Find the registered pipelines that read a topic; Kafka isn't read."""
     versions = current_versions(context)
     landscape = build(context.registry, versions, None)
@@ -59,7 +59,7 @@ def topic_readers(context: Context, topic: str, column: str = "value") -> TopicR
     reading += [n for n, v in versions.items() if n not in reading and _by_pattern(v, topic)]
     engines = {p.name: p.engine for p in landscape.pipelines}
     uses = tuple(topic_use(n, versions.get(n), topic, column, engines[n]) for n in reading)
-    return TopicReaders(topic, uses, landscape)
+    return TopicConsumers(topic, uses, landscape)
 
 
 def _by_pattern(version: Version, topic: str) -> bool:

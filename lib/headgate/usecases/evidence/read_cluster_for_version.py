@@ -33,7 +33,7 @@ def read_kafka(context: Context | None, before: Version) -> Cluster:
         return replace(cluster, since=_since(kafka, cluster, before))
 
 
-def look_again(context: Context, cluster: Cluster, before: Version, after: Version) -> Cluster:
+def reread_cluster(context: Context, cluster: Cluster, before: Version, after: Version) -> Cluster:
     """Return a cluster that was read recently, with its topics read once more after the evidence.
 
     Both versions must have been read earlier. Only their topics are read a second time, with the
@@ -101,12 +101,12 @@ def with_offsets_now(evidence: Sequence[str], version: Version, context: Context
         return version
     now = _checkpoint_now(evidence, context)
     if now is not None and _topics(now) == _topics(version):
-        return moved_to(version, now)
+        return with_progress_of(version, now)
     progress = version.progress or Progress()
     return replace(version, progress=replace(progress, offsets_from=STORED))
 
 
-def moved_to(version: Version, now: Version) -> Version:
+def with_progress_of(version: Version, now: Version) -> Version:
     """Return the version with offsets and progress of `now`, read from its checkpoint.
 
     Both versions have the same sources in the same order.

@@ -36,7 +36,7 @@ def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
     raises the errors of `read_version`, too.
     """
     evidence = [*([pipeline.checkpoint] if pipeline.checkpoint else []), *pipeline.evidence]
-    folder, parts = _told(context, pipeline)
+    folder, parts = _watch_parts(context, pipeline)
     evidence += [folder.below(name).name for name in parts[:1] if folder]
     if not evidence:
         return None
@@ -63,7 +63,7 @@ def _of_query(pipeline: Pipeline, found: Gathered) -> Version:
         raise QueryChoiceError(f"{first}. {how}", last.listed) from error
 
 
-def _told(context: Context, pipeline: Pipeline) -> tuple[FileLocation | None, list[str]]:
+def _watch_parts(context: Context, pipeline: Pipeline) -> tuple[FileLocation | None, list[str]]:
     """Return the watch's folder, and the query's parts in it: the newest first, as it says most.
 
     Registered evidence is somebody's choice: nothing is added to it. A topic is not read for this.

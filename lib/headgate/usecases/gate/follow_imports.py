@@ -61,7 +61,7 @@ class ImportFollower:
             dict.fromkeys(f for f in inside if f.is_relative_to(self._root) and f.is_dir())
         )
         self._read: dict[Path, PythonImports | ParseError] = {}
-        self._placed = _places(files)
+        self._placed = _module_folders(files)
 
     def follow(self, module: str) -> Followed:
         """Return everything that an import of `module` depends on."""
@@ -195,7 +195,7 @@ class ImportFollower:
             yield from found.exported
 
 
-def _places(files: Iterable[str]) -> dict[str, list[str]]:
+def _module_folders(files: Iterable[str]) -> dict[str, list[str]]:
     """Return the folders that have a module or package, by its name; the shortest path first."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for file in sorted((f for f in files if f.endswith(".py")), key=lambda f: (f.count("/"), f)):

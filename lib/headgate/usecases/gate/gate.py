@@ -22,7 +22,7 @@ from headgate.rules.compare.gated import (
 )
 from headgate.text.numbers import plural
 from headgate.usecases.compare.compare_versions import report_on
-from headgate.usecases.compare.source_location import source_place
+from headgate.usecases.compare.source_location import source_location
 from headgate.usecases.context import UNSET, Context, needs_file, read_context, unset_variables
 from headgate.usecases.gate.base import Base, find_base
 from headgate.usecases.gate.find_changes import FoundChange, find_changes, registry_at
@@ -106,7 +106,7 @@ class _Check:
 
     def run(self, changes: tuple[FoundChange, ...], stack: ExitStack) -> list[Gated]:
         """Return the result of each pipeline, in the order of the changes."""
-        settled = {c.pipeline.name: self._settled(c) for c in changes}
+        settled = {c.pipeline.name: self._without_comparison(c) for c in changes}
         open_ = [c for c in changes if settled[c.pipeline.name] is None]
         changed = [c for c in changes if c.change is not PipelineChange.UNCHANGED]
         self._say(
@@ -116,7 +116,7 @@ class _Check:
         judged = self._judge(open_, stack) if open_ else {}
         return [settled[c.pipeline.name] or judged[c.pipeline.name] for c in changes]
 
-    def _settled(self, found: FoundChange) -> Gated | None:
+    def _without_comparison(self, found: FoundChange) -> Gated | None:
         """Return the verdict of a pipeline that needs no comparison, None of all others."""
         if found.change is PipelineChange.REMOVED:
             said = (
@@ -269,7 +269,7 @@ class _Check:
             reasons=tuple(_reasons(found)),
             said=said,
             error=error,
-            place=self._place(pipeline),
+            place=self._source_line(pipeline),
         )
         if old is None:
             return one
@@ -278,12 +278,12 @@ class _Check:
             compared_with=old.compared_with,
             old=old.name,
             warnings=old.warnings,
-            open=tuple(_moved(found)),
+            open=tuple(_setting_questions(found)),
         )
 
-    def _place(self, pipeline: Pipeline) -> tuple[str, int]:
+    def _source_line(self, pipeline: Pipeline) -> tuple[str, int]:
         """Return the line of the function in the repository, else the pipeline's table."""
-        found = source_place((pipeline.entry_point,)) if pipeline.entry_point else None
+        found = source_location((pipeline.entry_point,)) if pipeline.entry_point else None
         path = self._base.path(found[0]) if found else None
         if found and path:
             return path, found[1]
@@ -306,7 +306,7 @@ def _renamed(found: FoundChange) -> str:
     return f"Renamed from {found.before.name if found.before else '?'}."
 
 
-def _moved(found: FoundChange) -> Iterator[str]:
+def _setting_questions(found: FoundChange) -> Iterator[str]:
     """Yield the questions that settings leave open: no version says which state there will be."""
     before, after = found.before, found.pipeline
     if before is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from headgate.errors import BuildError, CaptureError
 from headgate.gateway.kafka.read_records import Record
 from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker, live_keys
-from headgate.gateway.kafka_streams.application import ByMain, ByTopology, EntryPoint, Refused
+from headgate.gateway.kafka_streams.application import ByMain, ByTopology, EntryPoint, StartFailed
 from headgate.gateway.kafka_streams.jvm import JvmRequest, StreamsJvm, start_jvm
 from headgate.gateway.kafka_streams.rehearsal import Ran, run
 from headgate.gateway.process.deadline import within
@@ -158,7 +158,7 @@ def opened(
                 found.application, description = application, application.description
             else:
                 found.application = ByMain(jvm, side.what, _filled(side.arguments, places))
-        except Refused as error:
+        except StartFailed as error:
             found.refused = error.causes
         except TimeoutError:
             what = f"{side.what} has not returned a topology after {seconds:g} s"

@@ -68,7 +68,9 @@ class UserCluster:
         )
 
 
-def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = None) -> UserCluster:
+def read_user_cluster(
+    kafka: Kafka, application_id: str, app: StreamsApplication | None = None
+) -> UserCluster:
     """Read the application's internal topics, inputs, outputs and group.
 
     `app` is the version to start; its inputs and outputs are read, too.
@@ -81,7 +83,7 @@ def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = Non
     return _look(kafka, application_id, frozenset(wanted & names), committed, names)
 
 
-def look_again(seen: UserCluster) -> UserCluster:
+def reread_user_cluster(seen: UserCluster) -> UserCluster:
     """Read the same topics and the group a second time."""
     committed = read_offsets(seen.kafka, seen.application_id)
     names = frozenset(seen.kafka.partitions())
@@ -108,7 +110,7 @@ def _look(
     )
 
 
-def proof(before: UserCluster, after: UserCluster) -> ClusterComparison:
+def compare_reads(before: UserCluster, after: UserCluster) -> ClusterComparison:
     """Return the differences between two reads of the cluster."""
     was, now = before.facts(), after.facts()
     return ClusterComparison(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headgate.errors import CaptureError, EvidenceError
 from headgate.gateway.checkpoint.copy import (
-    check_room,
+    check_disk_space,
     compare_with_prints,
     copy_checkpoint,
     size_of,
@@ -40,7 +40,13 @@ from headgate.usecases.rehearsal.given_records import given_records
 from headgate.usecases.rehearsal.old_version import new_version, old_version
 from headgate.usecases.rehearsal.one_version import Opened, Played, Side, opened, play
 from headgate.usecases.rehearsal.outcome import compared, torn, verdict
-from headgate.usecases.rehearsal.read_user_cluster import Bounds, look, look_again, proof, sources
+from headgate.usecases.rehearsal.read_user_cluster import (
+    Bounds,
+    compare_reads,
+    read_user_cluster,
+    reread_user_cluster,
+    sources,
+)
 
 PREFIX = "headgate-rehearsal-"
 Say = Callable[[str], None]
@@ -134,13 +140,13 @@ def rehearse_streams(
     if place is None:
         raise EvidenceError(f"{directory.folder} can't be read: check the path and its permissions")
     with scratch_folder(PREFIX, options.scratch) as folder:
-        check_room((size_of(place) or 0) * (3 if old else 1), folder)
+        check_disk_space((size_of(place) or 0) * (3 if old else 1), folder)
         say(f"copying {directory.folder}")
         is_used = in_use(directory)
         prints = copy_checkpoint(place, folder / "state" / directory.application_id)
 
         def staged(app: StreamsApplication) -> Stage:
-            seen = look(kafka, directory.application_id, app) if kafka else None
+            seen = read_user_cluster(kafka, directory.application_id, app) if kafka else None
             say("copying topics" if seen else "creating topics")
             return stage_of(
                 app, directory, seen, evidence,
@@ -160,7 +166,9 @@ def rehearse_streams(
         if is_used or not untouched.is_unchanged:
             engine = torn(engine)
         if stage.seen is not None:
-            engine = replace(engine, cluster=proof(stage.seen, look_again(stage.seen)))
+            engine = replace(
+                engine, cluster=compare_reads(stage.seen, reread_user_cluster(stage.seen))
+            )
     before_version = old_version(was.version if was else evidence, directory, stage.seen)
     now = new_version(played.version, before_version, stage.seen)
     report = compare_read(before_version, now)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headgate.errors import CaptureError, EvidenceError, RunCancelledError
 from headgate.gateway.checkpoint.copy import (
-    check_room,
+    check_disk_space,
     compare_with_prints,
     copy_checkpoint,
     size_of,
@@ -117,7 +117,7 @@ def rehearse(
     options = options or Options()
     for function in filter(None, (after, before)):
         _check(function)
-    place = _place(checkpoint, context)
+    place = _checkpoint_folder(checkpoint, context)
     start = partial(
         rehearse_query,
         importable=importable_from(context),
@@ -126,7 +126,7 @@ def rehearse(
     )
     with scratch_folder(PREFIX, options.scratch) as folder:
         if (size := size_of(place)) is not None:
-            check_room(size * (3 if before else 1), folder)
+            check_disk_space(size * (3 if before else 1), folder)
         say(f"copying {checkpoint}")
         prints = copy_checkpoint(place, folder / "after", partial(_copied, say, cancelled))
         if before:
@@ -157,7 +157,7 @@ def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
         say(f"copied {files:,} files, {words.size(size)}")
 
 
-def _place(checkpoint: str, context: Context | None) -> FileLocation:
+def _checkpoint_folder(checkpoint: str, context: Context | None) -> FileLocation:
     place = find(checkpoint, context.registry.file_systems if context else {})
     if place is None:
         raise EvidenceError(f"checkpoint {checkpoint} not found")

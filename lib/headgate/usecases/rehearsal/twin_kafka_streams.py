@@ -38,9 +38,9 @@ from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.rehearsal.given_records import given_records
 from headgate.usecases.rehearsal.old_version import new_version, old_version
 from headgate.usecases.rehearsal.one_version import Opened, Side, opened, start_and_wait
-from headgate.usecases.rehearsal.read_user_cluster import look, sinks
+from headgate.usecases.rehearsal.read_user_cluster import read_user_cluster, sinks
+from headgate.usecases.rehearsal.twin_case import TwinCase
 from headgate.usecases.rehearsal.twin_topics import Inputs, inputs_of
-from headgate.usecases.rehearsal.twin_world import World
 
 PREFIX = "headgate-streams-twin-"
 USUAL_ID = "headgate-twin"
@@ -194,24 +194,24 @@ class _Rooms:
     stack: ExitStack
     servers: Servers | None
 
-    def world(self, name: str) -> World:
+    def twin_case(self, name: str) -> TwinCase:
         """Return a broker with a state directory; it ends with the run, unless it is shared."""
         if self.servers is not None:
             broker = self.servers.broker(name)
         else:
             own = RehearsalBroker(self.folder / f"broker-{name}", BROKER)
             broker = self.stack.enter_context(own)
-        folder = self.folder / f"world-{name}"
+        folder = self.folder / f"case-{name}"
         folder.mkdir()
         there = frozenset(broker.kafka.partitions())
-        return World(name, broker, folder, bool(self.options.samples), there)
+        return TwinCase(name, broker, folder, bool(self.options.samples), there)
 
-    def opened(self, side: Side, world: World, name: str) -> AbstractContextManager[Opened]:
+    def opened(self, side: Side, twin_case: TwinCase, name: str) -> AbstractContextManager[Opened]:
         """Return a version in a JVM, before its start."""
         folder = self.folder / name
         folder.mkdir()
-        jvm = self.servers.jvm(world.name) if self.servers else None
-        return opened(side, world.broker, world.state, folder, self.options.seconds, jvm)
+        jvm = self.servers.jvm(twin_case.name) if self.servers else None
+        return opened(side, twin_case.broker, twin_case.state, folder, self.options.seconds, jvm)
 
 
 class _Trial:
@@ -232,14 +232,14 @@ class _Trial:
         """Start the versions, as often as necessary, and return the outcome."""
         self._say("starting two local brokers: one for the restart, one for the run from scratch")
         with ThreadPoolExecutor(2) as pool:
-            restart, scratch = pool.map(self._rooms.world, ("restart", "scratch"))
+            restart, scratch = pool.map(self._rooms.twin_case, ("restart", "scratch"))
             run, feed = self._before_restart(pool, restart, scratch)
             if run.before_a.how != "resumes" or feed is None:
                 return run
             self.versions = self._observed(restart)
             offsets = restart.broker.committed(self.old.application_id)
-            for world in (restart, scratch):
-                world.write(feed.b)
+            for twin_case in (restart, scratch):
+                twin_case.write(feed.b)
             self._say("starting the new version on the old version's state")
             resumed = pool.submit(self._open_and_start, restart, "new-b")
             own = run.after_a
@@ -254,7 +254,7 @@ class _Trial:
             return replace(run, again_a=again_a, again=again_b, bare=bare.result())
 
     def _before_restart(
-        self, pool: ThreadPoolExecutor, restart: World, scratch: World
+        self, pool: ThreadPoolExecutor, restart: TwinCase, scratch: TwinCase
     ) -> tuple[StreamsExperiment, RecordFeed | None]:
         """Run both versions over A; without records if the new version can't be built at all."""
         with (
@@ -268,8 +268,8 @@ class _Trial:
                 run = StreamsExperiment(before_a=there, after_a=built, resumed=built)
                 return run, None
             feed = self._feed()
-            for world, side in ((restart, self.old), (scratch, self.new)):
-                world.fill(side.application_id, self._inputs, feed.a)
+            for twin_case, side in ((restart, self.old), (scratch, self.new)):
+                twin_case.fill(side.application_id, self._inputs, feed.a)
             self._say("running both versions on the records before the restart")
             first = pool.submit(self._start, old, restart)
             second = pool.submit(self._start, new, scratch)
@@ -292,28 +292,28 @@ class _Trial:
         return feed
 
     def _again(self, feed: RecordFeed) -> tuple[Start, Start]:
-        world = self._rooms.world("again")
-        world.fill(self.new.application_id, self._inputs, feed.a)
-        first = self._open_and_start(world, "again-a")
-        world.write(feed.b)
-        return first, self._open_and_start(world, "again-b")
+        twin_case = self._rooms.twin_case("again")
+        twin_case.fill(self.new.application_id, self._inputs, feed.a)
+        first = self._open_and_start(twin_case, "again-a")
+        twin_case.write(feed.b)
+        return first, self._open_and_start(twin_case, "again-b")
 
     def _bare(self, feed: RecordFeed, offsets: Mapping[TopicPart, int]) -> Start:
-        world = self._rooms.world("bare")
+        twin_case = self._rooms.twin_case("bare")
         group = self.new.application_id
-        world.fill(group, self._inputs, (*feed.a, *feed.b), offsets)
-        return self._open_and_start(world, "bare-b")
+        twin_case.fill(group, self._inputs, (*feed.a, *feed.b), offsets)
+        return self._open_and_start(twin_case, "bare-b")
 
-    def _open_and_start(self, world: World, name: str) -> Start:
+    def _open_and_start(self, twin_case: TwinCase, name: str) -> Start:
         """Start the new version."""
-        with self._rooms.opened(self.new, world, name) as found:
-            return self._start(found, world)
+        with self._rooms.opened(self.new, twin_case, name) as found:
+            return self._start(found, twin_case)
 
-    def _start(self, found: Opened, world: World) -> Start:
-        ran = start_and_wait(found, world.broker, self._options.seconds)
+    def _start(self, found: Opened, twin_case: TwinCase) -> Start:
+        ran = start_and_wait(found, twin_case.broker, self._options.seconds)
         if found.application is not None:
             self.release = found.application.release
-        return world.left(found.side.application_id, ran)
+        return twin_case.left(found.side.application_id, ran)
 
     def _learn(self, old: Opened, new: Opened) -> None:
         """Keep what the descriptions say; BuildError if a version's own code fails."""
@@ -338,15 +338,15 @@ class _Trial:
         )
         return old, new
 
-    def _observed(self, world: World) -> tuple[Version, Version]:
+    def _observed(self, twin_case: TwinCase) -> tuple[Version, Version]:
         """Return both versions with what the broker knows after the old one."""
         old, new = self.versions
         group = self.old.application_id
-        seen = look(world.broker.kafka, group, old.streams)
+        seen = read_user_cluster(twin_case.broker.kafka, group, old.streams)
         try:
-            directory = read_state_directory(world.state, group)
+            directory = read_state_directory(twin_case.state, group)
         except EvidenceError:
             # Without a store on the disk there is none.
-            directory = StateDirectory(world.state, group, {}, {})
+            directory = StateDirectory(twin_case.state, group, {}, {})
         first = old_version(old, directory, seen)
         return first, new_version(new, first, seen)

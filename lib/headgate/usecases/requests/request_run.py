@@ -11,7 +11,7 @@ from headgate.store.rows import NewRequest
 from headgate.usecases.context import Context
 
 
-def ask_for_plan(context: Context, plan: Plan, *, reason: str, by: str) -> str:
+def request_plan(context: Context, plan: Plan, *, reason: str, by: str) -> str:
     """Return the id of a new request for a plan that the requester has seen."""
     if not reason.strip():
         raise ScenarioError("to request a run, give a reason for the approver with --reason")

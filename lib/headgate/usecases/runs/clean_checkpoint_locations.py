@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headgate.gateway.adapters.checkpoint_location import is_created_location
-from headgate.gateway.checkpoint.backups import Left, left_at, remove_place
+from headgate.gateway.checkpoint.backups import Left, left_at, remove_backup
 from headgate.gateway.files.addresses import is_remote, without_secret
 from headgate.reprocess.plan import UNDO, load_plan
 from headgate.reprocess.steps.checkpoint.create_remote import (
@@ -33,7 +33,7 @@ class Cleaned:
     bytes: int
 
 
-def clean_places(
+def clean_locations(
     context: Context, store: Store, is_over: Callable[[RunFacts], bool], *, by: str, dry: bool
 ) -> Iterator[Cleaned]:
     """Yield the removed locations; only numbered locations that runs created are removed.
@@ -58,7 +58,7 @@ def clean_places(
             for row in touching.values():
                 if row.undo_of is None:
                     store.audit.add(by=by, action=CLEAN, pipeline=row.pipeline, run=row.id)
-            remove_place(place, context.registry.file_systems)
+            remove_backup(place, context.registry.file_systems)
         yield Cleaned(run, without_secret(place), left.bytes)
 
 

@@ -14,7 +14,7 @@ from headgate.store import Store, open_store
 from headgate.store.rows import ACTIVE_RUNS, RunFacts, RunFilter, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import BOUNDED, CLEAN, has_effect, started_undos
-from headgate.usecases.runs.clean_checkpoint_locations import Cleaned, clean_places
+from headgate.usecases.runs.clean_checkpoint_locations import Cleaned, clean_locations
 from headgate.usecases.runs.clean_tables import clean_tables
 
 
@@ -41,7 +41,7 @@ def clean_runs(context: Context, *, by: str, dry: bool = False) -> tuple[Cleaned
         for row in rows:
             if _is_over(store, row, keep, over):
                 found += _clean(context, store, row, by=by, dry=dry)
-        for clean in (clean_places, clean_tables):
+        for clean in (clean_locations, clean_tables):
             found += clean(
                 context, store, lambda row: _is_over(store, row, keep, over), by=by, dry=dry
             )

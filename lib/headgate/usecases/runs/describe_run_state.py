@@ -21,13 +21,13 @@ def describe_run_state(
     can_undo: bool,
     can_resume: bool,
     suspended: tuple[StopPipeline, ...] = (),
-    goes_back: bool = False,
+    is_rolling_back: bool = False,
 ) -> tuple[str, ...]:
     """Return sentences: what is done, whether the pipelines run, and what the user can do now.
 
     `states` are the states of the steps. `suspended` are the stops after which restarts are still
-    suspended. `goes_back`: the run is being rolled back. If the run completed, the only sentences
-    are those about suspended restarts.
+    suspended. `is_rolling_back`: the run is being rolled back. If the run completed, the only
+    sentences are those about suspended restarts.
     """
     if not steps:
         return ()
@@ -37,7 +37,7 @@ def describe_run_state(
             for stop in suspended
             for said in _suspension(row, stop, can_undo=can_undo, can_resume=False)
         )
-    if row.state.is_active and goes_back:
+    if row.state.is_active and is_rolling_back:
         return tuple(_active_back(row, states))
     if row.state.is_active:
         return tuple(_active(row, steps, states)) if row.cancel_requested else ()

@@ -30,12 +30,12 @@ _BEGINS = (*_MOVES, StartPipeline, ManualStep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class CatchUpPositions:
     """The positions of a pipeline at one time (`at`, seconds since 1970).
 
     `done` are the offsets read since the run moved the pipeline back, `left` those that are unread.
     `ended` is the sum of the latest offsets. `at_end` is how many of the `partitions` have no
-    unread records. `batch` is the newest batch of a Spark query, `told` what the query itself
+    unread records. `batch` is the newest batch of a Spark query, `reported` what the query itself
     reports.
     """
 
@@ -46,7 +46,7 @@ class Look:
     partitions: int
     at_end: int
     batch: int | None = None
-    told: str | None = None
+    reported: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Pace:
     seconds_left: float | None
 
 
-def pace(first: Look, last: Look) -> Pace | None:
+def pace(first: CatchUpPositions, last: CatchUpPositions) -> Pace | None:
     """Return the rates between two reads, None if both are at the same time."""
     passed = last.at - first.at
     if passed <= 0:
@@ -76,7 +76,7 @@ def can_catch_up(detail: RunDetail) -> bool:
     return detail.row.state is RunState.DONE and moved and detail.plan.pipeline is not None
 
 
-def look_at(context: Context, detail: RunDetail) -> Look | None:
+def read_positions(context: Context, detail: RunDetail) -> CatchUpPositions | None:
     """Return the current positions of the run's pipeline; None if nothing reports them.
 
     UnreachableError if Kafka doesn't respond.
@@ -141,7 +141,7 @@ def _committed(found: QueryPosition) -> Iterator[tuple[_PART, int]]:
 
 def _look(
     inspector: Inspector, positions: Mapping[_PART, int | None], starts: Mapping[_PART, int]
-) -> Look:
+) -> CatchUpPositions:
     topics = inspector.kafka.topics({topic for topic, _ in positions})
     logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
     done = left = ended = at_end = 0
@@ -155,7 +155,7 @@ def _look(
         left += max(log.end - at, 0)
         ended += log.end
         at_end += at >= log.end
-    return Look(
+    return CatchUpPositions(
         at=datetime.now(UTC).timestamp(),
         done=done,
         left=left,
@@ -165,26 +165,32 @@ def _look(
     )
 
 
-def _with_report(context: Context, pipeline: Pipeline, found: Look, batch: int | None) -> Look:
+def _with_report(
+    context: Context, pipeline: Pipeline, found: CatchUpPositions, batch: int | None
+) -> CatchUpPositions:
     """Add what the query says of its newest batch, where it is watched."""
-    told = None
+    reported = None
     if pipeline.watch:
         try:
             own = own_query(pipeline, context)
             reports = read_progress([pipeline.watch], context=context, query=own, most=1)
         except HeadgateError as error:
-            told = f"the query's progress can't be read: {error}"
+            reported = f"the query's progress can't be read: {error}"
         else:
             # Until the query of a fresh checkpoint reports, the watch knows the one before it.
             is_own = reports and own.query_id in (None, reports[-1].query_id)
-            told = _told(reports[-1].batch, reports[-1].duration_ms) if is_own else None
-    return Look(
-        **{name: getattr(found, name) for name in Look.__slots__ if name not in ("batch", "told")},
+            reported = _batch_words(reports[-1].batch, reports[-1].duration_ms) if is_own else None
+    return CatchUpPositions(
+        **{
+            name: getattr(found, name)
+            for name in CatchUpPositions.__slots__
+            if name not in ("batch", "reported")
+        },
         batch=batch,
-        told=told,
+        reported=reported,
     )
 
 
-def _told(batch: int, duration_ms: int | None) -> str:
+def _batch_words(batch: int, duration_ms: int | None) -> str:
     took = f", which took {duration_ms / 1000:.1f} s" if duration_ms is not None else ""
     return f"the query reports batch {batch}{took}"

@@ -22,7 +22,7 @@ from headgate.store.rows import (
     StepDocument,
     StepProgress,
 )
-from headgate.store.step_records import StepRecord, goes_back, step_records
+from headgate.store.step_records import StepRecord, is_rolling_back, step_records
 from headgate.store.worker_slots import is_served
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import overtaken, started_undos
@@ -55,7 +55,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """A run with its steps; `stands` describes what it leaves behind if it didn't complete."""
+    """A run with its steps; `state_after` describes what it leaves behind if it didn't complete."""
 
     row: RunRow
     plan: Plan
@@ -63,7 +63,7 @@ class RunOutcome:
     undo_of: str | None
     can_undo: bool
     can_resume: bool
-    stands: tuple[str, ...] = ()
+    state_after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ def run_outcome(store: Store | SqliteReader, run: str) -> RunOutcome:
     resumable = row.state in (RunState.FAILED, RunState.CANCELLED) and not undone
     ended = not row.state.is_active
     steps = step_views(plan, records, ended=ended)
-    if row.state is RunState.RUNNING and row.attempt > 1 and not goes_back(entries):
+    if row.state is RunState.RUNNING and row.attempt > 1 and not is_rolling_back(entries):
         steps = _tried_again(steps)
     ways = {
         "can_undo": ended and changed and row.undo_of is None,
@@ -141,14 +141,14 @@ def run_outcome(store: Store | SqliteReader, run: str) -> RunOutcome:
         plan=plan,
         steps=steps,
         undo_of=row.undo_of,
-        stands=(
+        state_after=(
             *_unexpected(plan, records),
             *describe_run_state(
                 row,
                 plan.steps,
                 [_effect(step) for step in steps],
                 suspended=_suspended(plan, records),
-                goes_back=goes_back(entries),
+                is_rolling_back=is_rolling_back(entries),
                 **{way: is_open and not later for way, is_open in ways.items()},
             ),
             *(f"{reason[0].upper()}{reason[1:]}: undo that run first." for reason in later),

@@ -121,7 +121,7 @@ def _run(seen: Sighting) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _DatasetName:
     """Namespace and name of a dataset, as OpenLineage's naming rules have them."""
 
     namespace: str
@@ -132,8 +132,8 @@ def _datasets(version: Version, bootstrap: str | None) -> tuple[list[Any], list[
     from openlineage.client.event_v2 import InputDataset, OutputDataset
 
     cluster = _cluster(version, bootstrap)
-    topics = [_Place(cluster, j.topic) for j in reads(version, matcher(()))]
-    targets = [_Place(cluster, j.topic) for j in writes(version)]
+    topics = [_DatasetName(cluster, j.topic) for j in reads(version, matcher(()))]
+    targets = [_DatasetName(cluster, j.topic) for j in writes(version)]
     read = dict.fromkeys([*topics, *_files(version, NodeKind.SOURCE)])
     written = dict.fromkeys([*targets, *_files(version, NodeKind.SINK)])
     columns = _sink_columns(version)
@@ -143,7 +143,7 @@ def _datasets(version: Version, bootstrap: str | None) -> tuple[list[Any], list[
     )
 
 
-def _dataset(kind: Any, place: _Place, columns: tuple[Field, ...]) -> Dataset:
+def _dataset(kind: Any, place: _DatasetName, columns: tuple[Field, ...]) -> Dataset:
     from openlineage.client.facet_v2 import schema_dataset
 
     facets: dict[str, Any] = {}
@@ -174,13 +174,13 @@ def _sink_columns(version: Version) -> tuple[Field, ...]:
     return sink.schema.fields
 
 
-def _files(version: Version, kind: NodeKind) -> Iterator[_Place]:
+def _files(version: Version, kind: NodeKind) -> Iterator[_DatasetName]:
     for node in version.topology.nodes:
-        if node.kind is kind and (place := _place(node)):
+        if node.kind is kind and (place := _dataset_name(node)):
             yield place
 
 
-def _place(node: Node) -> _Place | None:
+def _dataset_name(node: Node) -> _DatasetName | None:
     """The location of a source or sink that isn't a topic; None if it has no lasting one."""
     details = node.details
     path = details.get("path") or (
@@ -190,5 +190,5 @@ def _place(node: Node) -> _Place | None:
         return None
     parts = urlsplit(path)
     if parts.scheme and parts.netloc:
-        return _Place(f"{parts.scheme}://{parts.netloc}", parts.path.lstrip("/") or "/")
-    return _Place("file", parts.path if parts.scheme == "file" else path)
+        return _DatasetName(f"{parts.scheme}://{parts.netloc}", parts.path.lstrip("/") or "/")
+    return _DatasetName("file", parts.path if parts.scheme == "file" else path)

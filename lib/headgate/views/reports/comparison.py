@@ -84,7 +84,7 @@ def _item(
         values=(value_text(finding.before), value_text(finding.after)) if has_values else None,
         facts=tuple(_facts(finding, labels)),
         nodes=nodes,
-        place=nodes[-1][1] if nodes else "",
+        location=nodes[-1][1] if nodes else "",
         todo=_todo(finding),
         accepted=finding.accepted,
         identity=repr(parts),
@@ -128,7 +128,7 @@ def _sections(report: Report) -> Iterator[Section]:
 def _facts(finding: Finding, labels: Labels) -> Iterator[tuple[str, str]]:
     """Yield everything that is known of a finding beside its reason and its values, by name."""
     told = (
-        ("Where", _place(finding, labels)),
+        ("Where", _location_words(finding, labels)),
         ("Question", finding.question),
         ("Error", finding.error_class),
         ("Remedy", finding.remedy),
@@ -154,7 +154,7 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-def _place(finding: Finding, labels: Labels) -> str | None:
+def _location_words(finding: Finding, labels: Labels) -> str | None:
     """Return where a finding is, in both graphs; None where it is about the whole."""
     before, after = finding.location.before, finding.location.after
     if before is None and after is None:

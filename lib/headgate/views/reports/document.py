@@ -45,7 +45,7 @@ class Item:
     values: tuple[str, str] | None = None
     facts: tuple[tuple[str, str], ...] = ()
     nodes: tuple[tuple[str, str], ...] = ()
-    place: str = ""
+    location: str = ""
     todo: str = ""
     accepted: Acceptance | None = None
     group: Hashable = None
@@ -80,7 +80,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePlace:
+class SourceLocation:
     """The file that a finding is shown at: a path relative to the repository, and a line."""
 
     path: str
@@ -101,7 +101,7 @@ class Document:
 
     `title` is its first words, `sentence` what follows them, `scope` what it holds for. `passed`
     names the one test that a report without findings is in JUnit. A report on several pipelines
-    has a `table`, and a part for each of them; a part has a `name`, and the `place` of its code.
+    has a `table`, and a part for each of them; a part has a `name`, and the `location` of its code.
     """
 
     command: str
@@ -118,7 +118,7 @@ class Document:
     table: Table | None = None
     parts: tuple[Document, ...] = ()
     name: str = ""
-    place: SourcePlace | None = None
+    location: SourceLocation | None = None
 
     def joined(self) -> list[Item]:
         """Return the items, those of one group as one."""

@@ -122,7 +122,7 @@ def _row(item: Item, rules_url: str | None) -> str:
     cells = (
         f"{item.glyph} {item.word}",
         f"[{item.rule}]({link})" if link else item.rule,
-        _cell(item.place or "the whole pipeline"),
+        _cell(item.location or "the whole pipeline"),
         _cell(first_sentence(item.what[0]) + (f" (`{error}`)" if error else "")),
         _cell(accepted_text(item.accepted) if item.accepted else item.todo),
     )

@@ -10,7 +10,7 @@ from headgate.views.reports.document import (
     Document,
     Item,
     Level,
-    SourcePlace,
+    SourceLocation,
     first_sentence,
     rule_link,
 )
@@ -26,14 +26,14 @@ _LEVELS = {
 
 
 def sarif_data(
-    document: Document, *, place: SourcePlace | None = None, rules_url: str | None = None
+    document: Document, *, location: SourceLocation | None = None, rules_url: str | None = None
 ) -> dict[str, Any]:
-    """Return one run. A finding is at its nodes (logical locations) and at `place`, if given.
+    """Return one run. A finding is at its nodes (logical locations) and at `location`, if given.
 
     `rules_url` is the folder of the rules' pages.
     """
-    placed = [(item, place) for item in document.items]
-    placed += [(item, part.place) for part in document.parts for item in part.items]
+    placed = [(item, location) for item in document.items]
+    placed += [(item, part.location) for part in document.parts for item in part.items]
     first = {item.rule: item for item, _ in reversed(placed)}
     codes = list(dict.fromkeys(item.rule for item, _ in placed))
     rules = [_rule(first[code], rules_url) for code in codes]
@@ -68,7 +68,7 @@ def _invocation(document: Document) -> dict[str, Any]:
     return {"executionSuccessful": True, "toolExecutionNotifications": said}
 
 
-def _result(item: Item, index: int, place: SourcePlace | None) -> dict[str, Any]:
+def _result(item: Item, index: int, location: SourceLocation | None) -> dict[str, Any]:
     # The fingerprint is of what stays the same while a finding does, whatever its texts become.
     digest = hashlib.sha256(item.identity.encode()).hexdigest()[:32]
     result: dict[str, Any] = {
@@ -79,7 +79,7 @@ def _result(item: Item, index: int, place: SourcePlace | None) -> dict[str, Any]
         "partialFingerprints": {"headgateFinding/v1": digest},
         "properties": dict(item.properties),
     }
-    if found := _location(item, place):
+    if found := _location(item, location):
         result["locations"] = [found]
     if item.accepted is not None:
         held = {"kind": "external", "status": "accepted", "justification": item.accepted.reason}
@@ -87,12 +87,12 @@ def _result(item: Item, index: int, place: SourcePlace | None) -> dict[str, Any]
     return result
 
 
-def _location(item: Item, place: SourcePlace | None) -> dict[str, Any]:
+def _location(item: Item, location: SourceLocation | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if place is not None:
+    if location is not None:
         found["physicalLocation"] = {
-            "artifactLocation": {"uri": place.path},
-            "region": {"startLine": place.line},
+            "artifactLocation": {"uri": location.path},
+            "region": {"startLine": location.line},
         }
     if item.nodes:
         found["logicalLocations"] = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headgate.text.tables import harmless
+from headgate.text.tables import terminal_safe
 from headgate.views.reports.document import Document, Item, Level
 
 STYLES = {
@@ -25,17 +25,17 @@ def terminal_text(document: Document) -> RenderableType:
 
 
 def _parts(document: Document) -> Iterator[RenderableType]:
-    line = Text.assemble((harmless(document.title), STYLES[document.level]))
+    line = Text.assemble((terminal_safe(document.title), STYLES[document.level]))
     if document.sentence:
-        line.append(f" {harmless(document.sentence)}")
+        line.append(f" {terminal_safe(document.sentence)}")
     if document.scope:
-        line.append(f"  ({harmless(document.scope)})", "dim")
+        line.append(f"  ({terminal_safe(document.scope)})", "dim")
     yield line
     yield from _details(document)
     for part in document.parts:
-        yield Text.assemble((f"\n{part.glyph} {harmless(part.title)}", STYLES[part.level]))
+        yield Text.assemble((f"\n{part.glyph} {terminal_safe(part.title)}", STYLES[part.level]))
         if part.sentence:
-            yield Text(f"  {harmless(part.sentence)}")
+            yield Text(f"  {terminal_safe(part.sentence)}")
         yield from _details(part)
 
 
@@ -43,17 +43,17 @@ def _details(document: Document) -> Iterator[RenderableType]:
     for item in document.joined():
         yield Text()
         yield _head(item)
-        yield Text("\n".join(f"    {harmless(line)}" for line in item.lines()))
+        yield Text("\n".join(f"    {terminal_safe(line)}" for line in item.lines()))
     for section in document.sections:
         yield Text(f"\n{section.title}", "bold")
-        yield Text("\n".join(f"  {harmless(line)}" for line in section.lines))
+        yield Text("\n".join(f"  {terminal_safe(line)}" for line in section.lines))
     if document.warnings:
         yield Text()
-        yield Text("\n".join(f"Note: {harmless(w)}" for w in document.warnings), "dim")
+        yield Text("\n".join(f"Note: {terminal_safe(w)}" for w in document.warnings), "dim")
 
 
 def _head(item: Item) -> Text:
     head = Text.assemble((f"{item.glyph} {item.word}", STYLES[item.level]))
     for note in item.notes:
-        head.append(f" · {harmless(note)}")
+        head.append(f" · {terminal_safe(note)}")
     return head.append(f" · {item.rule}", "dim")

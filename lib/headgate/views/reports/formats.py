@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 
-from headgate.text.tables import harmless_json
-from headgate.views.reports.document import Document, SourcePlace
+from headgate.text.tables import terminal_safe_json
+from headgate.views.reports.document import Document, SourceLocation
 
 
 def write_document(
     document: Document,
     form: str,
     *,
-    place: SourcePlace | None = None,
+    location: SourceLocation | None = None,
     rules_url: str | None = None,
 ) -> str:
-    """Return a report as `markdown`, `sarif` or `junit`; `place` is where code scanning shows it.
+    """Return a report as `markdown`, `sarif` or `junit`; code scanning shows it at `location`.
 
     `rules_url` is the folder of the rules' pages.
     """
@@ -28,8 +28,8 @@ def write_document(
         case "sarif":
             from headgate.views.reports.document_sarif import sarif_data
 
-            data = sarif_data(document, place=place, rules_url=rules_url)
-            return harmless_json(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"
+            data = sarif_data(document, location=location, rules_url=rules_url)
+            return terminal_safe_json(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"
         case "junit":
             from headgate.views.reports.document_junit import junit_text
 

@@ -18,7 +18,7 @@ from headgate.views.reports.document import (
     Document,
     Item,
     Section,
-    SourcePlace,
+    SourceLocation,
     Table,
     first_sentence,
 )
@@ -173,7 +173,7 @@ def _part(one: Gated, fail_on: Collection[str], reasons: Mapping[str, str]) -> D
         items=(*_open_items(one, fail_on), *_owned(document.items, one)),
         sections=(about, *document.sections),
         warnings=(*one.warnings, *document.warnings),
-        place=SourcePlace(*one.place) if one.place else None,
+        location=SourceLocation(*one.place) if one.place else None,
     )
 
 

@@ -75,10 +75,10 @@ def facts(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
         yield "Store", store_words(store)
     if engine.output is not None:
         yield "Old version", output_words(engine.output)
-    yield from _surroundings(engine)
+    yield from _side_effects(engine)
 
 
-def _surroundings(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
+def _side_effects(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
     """Yield what it left in topics, folders and the cluster, and what it can't show."""
     for topic in engine.copied:
         yield "Topic", topic_words(topic)

@@ -72,7 +72,7 @@ def _item(found: ReadinessFinding, fail_on: Collection[str]) -> Item:
         what=(found.what,),
         facts=tuple((name, text) for name, text in told if text),
         nodes=((found.location, found.location),) if found.location else (),
-        place=found.location or "",
+        location=found.location or "",
         todo=found.question or found.remedy,
         accepted=found.accepted,
         group=(found.severity, found.rule, found.keeps_state, found.question, found.accepted),

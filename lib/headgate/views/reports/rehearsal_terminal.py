@@ -12,7 +12,7 @@ from headgate.model.rehearsal import EngineOutcome, EngineVerdict
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.compare.rollback import judge_rollback
 from headgate.rules.core.report import Report
-from headgate.text.tables import harmless
+from headgate.text.tables import terminal_safe
 from headgate.views.reports import kafka_streams_rehearsal, rehearsal
 from headgate.views.reports.comparison import comparison_document
 from headgate.views.reports.document import Level
@@ -74,12 +74,12 @@ def _title(headline: str, outcome: EngineOutcome, release: str) -> Text:
 
 
 def _fact(name: str, value: str, *, bad: bool = False) -> Text:
-    return Text.assemble((f"  {name:14}", "dim"), (harmless(value), "bold red" if bad else ""))
+    return Text.assemble((f"  {name:14}", "dim"), (terminal_safe(value), "bold red" if bad else ""))
 
 
 def _agreement(what: str, judged: Judged) -> Text:
     style = _AGREEMENT[judged.agreement]
-    said = f": {harmless(judged.why)}"
+    said = f": {terminal_safe(judged.why)}"
     return Text.assemble((what, "dim"), (judged.agreement.value, style), said)
 
 

@@ -74,7 +74,7 @@ def _item(finding: SchemaFinding, fail_on: Collection[str]) -> Item:
         values=(finding.before or "nothing", finding.after or "nothing"),
         facts=tuple((name, text) for name, text in told if text),
         nodes=((path, path),),
-        place=path,
+        location=path,
         todo=finding.question or finding.remedy,
         accepted=finding.accepted,
         identity=repr((finding.rule, finding.effect.word, path, finding.before, finding.after)),

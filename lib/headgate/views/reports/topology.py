@@ -10,7 +10,7 @@ from headgate.model.state_schema import Schema
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.limits import limits_of
-from headgate.text.tables import Branch, Styles, harmless, table_lines, tree_lines
+from headgate.text.tables import Branch, Styles, table_lines, terminal_safe, tree_lines
 
 _SIGNS = {
     NodeKind.SOURCE: "◀",
@@ -38,7 +38,7 @@ def _lines(version: Version, styles: Styles) -> Iterator[str]:
         yield from table_lines("State", head, list(_stores(version)), styles)
     if open_ := limits_of(version):
         yield styles.italic("Missing in this evidence")
-        yield from (styles.dim(f"· {harmless(sentence)}") for sentence in open_)
+        yield from (styles.dim(f"· {terminal_safe(sentence)}") for sentence in open_)
 
 
 def _heading(version: Version) -> str:
@@ -47,7 +47,7 @@ def _heading(version: Version) -> str:
         words.append(f"{version.output_mode.lower()} mode")
     if version.progress and version.progress.last_commit_batch is not None:
         words.append(f"batch {version.progress.last_commit_batch} committed")
-    return harmless(" · ".join(words))
+    return terminal_safe(" · ".join(words))
 
 
 def _trees(topology: Topology, styles: Styles) -> list[Branch]:
@@ -72,7 +72,7 @@ def _trees(topology: Topology, styles: Styles) -> list[Branch]:
         while stack:
             branch, key = stack.pop()
             again = key in seen
-            label = f"↑ {harmless(nodes[key].label)}"
+            label = f"↑ {terminal_safe(nodes[key].label)}"
             child = branch.add(label if again else _line(nodes[key], styles))
             seen.add(key)
             if not again:
@@ -87,7 +87,9 @@ def _kind(node: Node) -> str:
 
 
 def _line(node: Node, styles: Styles) -> str:
-    text = styles.dim(f"{_SIGNS[node.kind]} ") + styles.bold(_kind(node)) + harmless(node.label)
+    text = (
+        styles.dim(f"{_SIGNS[node.kind]} ") + styles.bold(_kind(node)) + terminal_safe(node.label)
+    )
     if node.kind is NodeKind.REPARTITION and node.details.get("partitions") is not None:
         text += f" ({node.details['partitions']})"
     return text

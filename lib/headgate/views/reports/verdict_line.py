@@ -47,7 +47,7 @@ def verdict(report: Report) -> VerdictLine:
     of_worst = [f for f in report.findings if f.outcome is worst]
     first = next((f for f in of_worst if f.accepted is None), next(iter(of_worst), None))
     said = (_advice(worst, first, report), _way(report), _rest(report))
-    return VerdictLine(worst, " ".join(filter(None, said)), _takes_over(worst) and is_mixed(report))
+    return VerdictLine(worst, " ".join(filter(None, said)), _resumes(worst) and is_mixed(report))
 
 
 def is_mixed(report: Report) -> bool:
@@ -55,12 +55,12 @@ def is_mixed(report: Report) -> bool:
     return any(f.state_effect is StateEffect.MIXED for f in report.findings)
 
 
-def _takes_over(worst: Outcome) -> bool:
+def _resumes(worst: Outcome) -> bool:
     return worst <= Outcome.NO_EFFECT
 
 
 def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
-    if first is not None and first.accepted is not None and not _takes_over(worst):
+    if first is not None and first.accepted is not None and not _resumes(worst):
         return _accepted(first)
     if worst is Outcome.REFUSES and first is not None:
         error = f" ({first.error_class})" if first.error_class else ""
@@ -102,7 +102,7 @@ def _way(report: Report) -> str:
     """Name the way of the upgrade where there is a choice and the rest did not say it."""
     if report.upgrade is None or report.upgrade.way is UpgradeWay.UNKNOWN:
         return ""
-    if report.upgrade.way is UpgradeWay.RESET and not _takes_over(report.outcome):
+    if report.upgrade.way is UpgradeWay.RESET and not _resumes(report.outcome):
         # The advice says so already.
         return ""
     return f"{HEADLINES[report.upgrade.way]}."

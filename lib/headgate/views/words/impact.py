@@ -29,11 +29,11 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     kept_lines = [*snapshot, *copies]
     letters = dead_letter_lines(plan.impact)
     located = range_lines(plan.impact)
-    read = [*letters, *_read_again(plan.impact), *located, *_time(plan.impact)]
+    read = [*letters, *_reprocessed(plan.impact), *located, *_time(plan.impact)]
     return [*chain_lines(plan.impact), *read, *kept_lines, *_after(plan), *undo]
 
 
-def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _reprocessed(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if what := uncounted(impact):
         known = f"{_records(impact, total)}, and an " if (total := impact.get("total")) else ""
         yield "Records reprocessed", f"{known}unknown number of records ({what})"

@@ -8,7 +8,7 @@ from typing import Any
 
 from headgate.reprocess.run_report import NUMBERS, RunReport, StepReport
 from headgate.text.numbers import duration, exact, short_time
-from headgate.text.tables import harmless_json
+from headgate.text.tables import terminal_safe_json
 from headgate.views.words.estimate import truth_words
 from headgate.views.words.run_columns import scenario_words
 
@@ -170,7 +170,7 @@ def written_report(report: RunReport, form: str) -> str:
     """Return the report as `json`, `markdown` or `text`."""
     if form == "json":
         text = json.dumps({"schema": 1, **report_json(report)}, indent=2, ensure_ascii=False)
-        return harmless_json(text) + "\n"
+        return terminal_safe_json(text) + "\n"
     if form == "markdown":
         return report_markdown(report)
     return "\n".join(report_lines(report)) + "\n"

@@ -106,7 +106,7 @@ def test_an_undo_brings_back_state_that_was_backed_up():
     assert (records.action, backup.action) == ("restore_records", "delete_backup_topics")
     # The application itself gets nothing twice, and only what it had not read comes back.
     run = PaperRun()
-    run.topic_readers = lambda names: {n: dict.fromkeys([APP, "other"], False) for n in names}
+    run.topic_consumers = lambda names: {n: dict.fromkeys([APP, "other"], False) for n in names}
     assert "duplicates of the restored records: other" in records.risks(run)[-1]
     shape = {"partitions": 1, "replication": 1, "configs": {}}
     topics = {"shapes": [{"name": "shop-g-repartition", "id": "i", **shape}], "backup": {}}

@@ -104,7 +104,7 @@ class Paper(FlatPorts):
     def topic_names(self):
         return frozenset(self.logs)
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return {}
 
     def topics_in_transaction(self, names):

@@ -77,7 +77,7 @@ class World(FlatPorts):
             if n in self.names
         }
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return dict.fromkeys(names, self.readers)
 
     def may_write(self, names):

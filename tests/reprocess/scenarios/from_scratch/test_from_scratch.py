@@ -272,7 +272,7 @@ def test_a_plan_that_empties_topics_records_their_cluster_though_only_files_are_
     inspector = of_spark(found=files, known={"bills": topic("bills")})
     shape = TopicShape(name="bills", id="id-bills", partitions=2, replication=1)
     inspector.shapes = lambda names: {"bills": shape}
-    inspector.topic_readers = lambda names: {}
+    inspector.topic_consumers = lambda names: {}
     version = Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="bills"))
     kept = build_plan("from-scratch", "q", inspector, {}, version=version)
     emptied = build_plan("from-scratch", "q", inspector, {"outputs": "empty"}, version=version)

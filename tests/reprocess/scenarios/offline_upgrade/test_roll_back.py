@@ -54,7 +54,7 @@ def begin(runner, run):
 
 
 def stands(here, run):
-    return " ".join(run_detail(here.store, run).stands)
+    return " ".join(run_detail(here.store, run).state_after)
 
 
 def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_leaves_things(
@@ -74,7 +74,7 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     )
     detail = run_detail(here.store, run)
     assert [s.state for s in detail.steps] == ["in_doubt", "undone", "failed", "skipped"]
-    said = " ".join(detail.stands)
+    said = " ".join(detail.state_after)
     assert "1 of 4 steps was rolled back" in said and "q may or may not be stopped" in said
     # The third was refused before it began.
     assert "Step 1 may be partly applied" in said and "Step 3" not in said

@@ -38,7 +38,7 @@ class World(FlatPorts):
         self.at = {"app": {("orders", 0): 40, ("orders", 1): 7}, "app2": {}}
         self.ends = {"orders": (50, 10), "bills": (90, 90)}
         self.there, self.names, self.readers = {"bills"}, set(), {"mailer": True}
-        self.flaws = None
+        self.issues = None
 
     def registered(self, name):
         return self.known.get(name)
@@ -85,7 +85,7 @@ class World(FlatPorts):
             if n in self.ends
         }
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return {n: self.readers if n == "bills" else {} for n in names}
 
     def shapes(self, names):
@@ -95,11 +95,11 @@ class World(FlatPorts):
             if n in self.there
         }
 
-    def schema_flaws(self, topic, new):
+    def schema_issues(self, topic, new):
         assert new == f"{topic}-shadow"
-        if isinstance(self.flaws, Exception):
-            raise self.flaws
-        return self.flaws
+        if isinstance(self.issues, Exception):
+            raise self.issues
+        return self.issues
 
 
 def plan(world, version=None, **more):
@@ -220,17 +220,17 @@ def test_topics_that_can_not_be_switched():
 
 def test_consumers_of_the_output_decide_whether_a_schema_blocks_the_plan():
     world = World()
-    world.flaws = ("AVR001: gone",)
+    world.issues = ("AVR001: gone",)
     (said,) = plan(world).blockers
     assert "the output schema isn't compatible: AVR001: gone. Consumers of bills: mailer" in said
     world.readers = {}
     made = plan(world)
     assert made.can_apply and any("no known consumers" in risk for risk in made.risks)
-    world.flaws = ()
+    world.issues = ()
     assert not any("schema" in risk for risk in plan(world).risks)
-    world.flaws = None
+    world.issues = None
     assert any("know the schema of bills-shadow yet" in risk for risk in plan(world).risks)
-    world.flaws = SchemaError("broken")
+    world.issues = SchemaError("broken")
     assert "can't be compared: broken" in plan(world).blockers[0]
 
 

@@ -79,7 +79,7 @@ class World(FlatPorts):
         parts = (Partition(number=0, begin=0, end=90),)
         return {n: Topic(name=n, id=f"id-{n}", partitions=parts) for n in names}
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return {n: {"mailer": True} for n in names}
 
     def shapes(self, names):

@@ -262,7 +262,7 @@ def test_a_record_that_does_not_fail_is_read_and_nothing_is_skipped(stuck):
         assert not list(here.folder.glob(".ck.rewound-*")) and (here.folder / "running").exists()
         here.store.runs.claim("slot-0")
         here.store.runs.finish(run, RunState.DONE)
-        (said,) = run_detail(here.store, run).stands
+        (said,) = run_detail(here.store, run).state_after
         assert said.startswith(
             "q continued to batch 6, up to offset 20 of t[0]. The query has processed"
         )
@@ -285,7 +285,7 @@ def test_what_a_healthy_query_left_of_the_range_is_stepped_over(stuck, end):
     assert (here.folder / "ck" / "commits" / "6").exists() and not (log / "7").exists()
     here.store.runs.claim("slot-0")
     here.store.runs.finish(run, RunState.DONE)
-    (said,) = run_detail(here.store, run).stands
+    (said,) = run_detail(here.store, run).state_after
     assert f"up to offset {end} of t[0]. Of the records to skip, the run skips" in said
 
 

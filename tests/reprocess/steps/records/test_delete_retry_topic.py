@@ -28,7 +28,7 @@ class Ports(FlatPorts):
         shape = TopicShape(name="retry", id="r", partitions=2, replication=1)
         return {"retry": shape} if self.begins else {}
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return {"retry": {}}
 
     def redriven_topics(self, topic):

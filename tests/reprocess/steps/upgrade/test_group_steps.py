@@ -104,7 +104,7 @@ class World(FlatPorts):
     def identities(self, names):
         return {n: (t.id, len(t.partitions)) for n, t in self.topics(names).items()}
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return dict.fromkeys(names, self.readers)
 
     def shapes(self, names):

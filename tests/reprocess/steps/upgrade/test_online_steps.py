@@ -70,7 +70,7 @@ class World(FlatPorts):
         parts = tuple(Partition(number=n, begin=0, end=end) for n, end in self.ends.items())
         return {name: Topic(name=name, id="1", partitions=parts) for name in names}
 
-    def topic_readers(self, names):
+    def topic_consumers(self, names):
         return {n: {"mailer": False} for n in names}
 
     def pipelines(self):
@@ -469,7 +469,7 @@ def comparison(*columns, rows=(3, 3), different=0):
 def compare(found, *, must_match=True, readers=("mailer",)):
     world = World()
     world.compared = found
-    world.topic_readers = lambda names: {n: dict.fromkeys(readers, True) for n in names}
+    world.topic_consumers = lambda names: {n: dict.fromkeys(readers, True) for n in names}
     world.keep("staged", {"batch": 2, "offsets": {}, "output": {"0": 3, "1": 4}})
     world.keep("beside-compare", {"ends": [], "batch": 4, "output": {"0": 7, "1": 9}})
     step = CompareOutputs(

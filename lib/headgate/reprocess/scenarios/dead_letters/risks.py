@@ -163,7 +163,7 @@ def _input_risks(request: PlanRequest, found: Redrive) -> Iterator[str]:
 
 def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterator[str]:
     own = request.pipeline.group
-    readers = request.inspector.kafka.topic_readers(targets) if targets else {}
+    readers = request.inspector.kafka.topic_consumers(targets) if targets else {}
     for name, groups in sorted(readers.items()):
         if others := sorted(g for g in groups if g != own):
             yield (

@@ -140,7 +140,7 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
 
 def _schema_blockers(inspector: Inspector, pair: Pair) -> Iterator[str]:
     try:
-        wrong = inspector.evidence.schema_flaws(pair.output, pair.shadow)
+        wrong = inspector.evidence.schema_issues(pair.output, pair.shadow)
     except SchemaError as error:
         yield f"the schemas of {pair.output} and {pair.shadow} can't be compared: {error}"
         return
@@ -215,7 +215,7 @@ def risks_of(request: PlanRequest, pair: Pair, inputs: Mapping[str, Topic]) -> I
 
 def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
     try:
-        wrong = inspector.evidence.schema_flaws(pair.output, pair.shadow)
+        wrong = inspector.evidence.schema_issues(pair.output, pair.shadow)
     except SchemaError:
         return
     if wrong is None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headgate.landscape.internal_topic_owner import proofs
+from headgate.landscape.internal_topic_owner import ownership_evidence
 from headgate.model.cluster import Cluster, Group
 from headgate.model.kafka_streams import internal_kind
 from headgate.model.registered_pipelines import Pipeline, Registry
@@ -62,7 +62,7 @@ def judge(
     """
     mine = {t for t in around.topics if t.startswith(f"{application}-") and internal_kind(t)}
     candidates = sorted(mine - set(but))
-    proven = _proofs(around)
+    proven = _evidence_of(around)
     committed = _committers(around, candidates)
     return {
         topic: _judged(
@@ -100,10 +100,10 @@ def _judged(
     return Internal(topic=topic, claim=Claim.OWNED, why=own)
 
 
-def _proofs(around: ClusterOwners) -> dict[str, dict[str, str]]:
+def _evidence_of(around: ClusterOwners) -> dict[str, dict[str, str]]:
     """Return by topic the evidence of whose it is, by application id."""
     cluster = Cluster(id="", at="", bootstrap="", groups=dict(around.groups))
-    return proofs(Registry(pipelines=around.pipelines), around.versions or {}, cluster)
+    return ownership_evidence(Registry(pipelines=around.pipelines), around.versions or {}, cluster)
 
 
 def _theirs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.errors import HeadgateError
-from headgate.model.sinks import BatchIds, is_one_place, is_within
+from headgate.model.sinks import BatchIds, is_one_location, is_within
 from headgate.model.version import Engine
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.evidence import Output
@@ -98,7 +98,7 @@ def _drops(request: PlanRequest) -> bool:
 def _contradictions(request: PlanRequest, found: Checkpoint, path: str) -> Iterator[str]:
     name = request.pipeline.name
     for output in known_outputs(request, found.query_id):
-        if is_one_place(path, output.place):
+        if is_one_location(path, output.place):
             yield (
                 f"--output-path: {path} is the old output of {name} (source: {output.told_by}). "
                 "Choose another folder"

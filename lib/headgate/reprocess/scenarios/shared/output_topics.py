@@ -297,7 +297,7 @@ def _unknown(request: PlanRequest) -> str:
 def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
     if not found.topics:
         return
-    for name, groups in sorted(request.inspector.kafka.topic_readers(found.topics).items()):
+    for name, groups in sorted(request.inspector.kafka.topic_consumers(found.topics).items()):
         readers = sorted(g for g in groups if g != request.pipeline.group)
         if readers and how is How.KEEP:
             yield f"{name} is read by {name_list(readers)}: these consumers get duplicates"

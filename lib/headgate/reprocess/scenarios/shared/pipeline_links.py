@@ -189,6 +189,6 @@ def unregistered(
     if not names or not inspector.kafka.has_cluster():
         return {}
     own = {m.pipeline.group for m in links.members.values()}
-    readers = inspector.kafka.topic_readers(names)
+    readers = inspector.kafka.topic_consumers(names)
     found = {n: tuple(sorted(g for g in readers.get(n, {}) if g not in own)) for n in names}
     return {n: groups for n, groups in found.items() if groups}

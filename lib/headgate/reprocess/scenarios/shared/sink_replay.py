@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headgate.errors import RefusedError
 from headgate.model.restore_points import RestorePoint
-from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_place, sink_format
+from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_location, sink_format
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import (
@@ -89,7 +89,7 @@ def contradictions(request: PlanRequest) -> tuple[str, ...]:
     is_known = found.batch_ids is not BatchIds.UNKNOWN
     if said and is_known and (now.batch_ids, now.is_files) != (found.batch_ids, found.is_files):
         reasons.append(f"--sink {said}: the stored version has sink {found.format}. Omit --sink")
-    if path and known.place and not is_one_place(path, known.place):
+    if path and known.place and not is_one_location(path, known.place):
         reasons.append(
             f"--sink-path {path}: the stored version writes to {known.place}. Omit "
             "--sink-path, or capture the query again if the sink's location changed"
@@ -136,7 +136,9 @@ def _files(
     kept = None
     try:
         found = request.inspector.sinks.log(location, batch)
-        is_its = point is not None and point.sink_log and is_one_place(point.sink or "", location)
+        is_its = (
+            point is not None and point.sink_log and is_one_location(point.sink or "", location)
+        )
         if point is not None and found is not None and found.problem is not None and is_its:
             kept = point.sink_log
             found = request.inspector.sinks.log(location, batch, kept)
@@ -222,7 +224,7 @@ def _kafka(
     written = written_since(request.inspector, topic, since)
     step = RecordOutput(topic=topic, batch=batch, since=since, written=written)
     risks = [_written_twice(topic, again, written)]
-    groups = request.inspector.kafka.topic_readers([topic]).get(topic, {})
+    groups = request.inspector.kafka.topic_consumers([topic]).get(topic, {})
     readers = sorted(g for g in groups if g != request.pipeline.group)
     if readers and written:
         risks.append(f"{topic} is read by {name_list(readers)}: these consumers get duplicates")

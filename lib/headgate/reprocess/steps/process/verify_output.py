@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import HeadgateError, StepError
-from headgate.model.sinks import is_one_place
+from headgate.model.sinks import is_one_location
 from headgate.reprocess.ports.evidence import Output
 from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.steps.base.document import StepBase
@@ -93,8 +93,8 @@ class VerifyOutput(StepBase):
         return batch is not None
 
     def _judge(self, applier: Applier, seen: Output) -> None:
-        is_new = any(is_one_place(seen.place, place) for place in self.new)
-        is_old = any(is_one_place(seen.place, place) for place in self.old)
+        is_new = any(is_one_location(seen.place, place) for place in self.new)
+        is_old = any(is_one_location(seen.place, place) for place in self.old)
         if not is_new and (self.new or is_old):
             raise self._error(applier, f"{seen.told_by} reports output to {seen.place}")
         applier.note(f"{seen.told_by} reports that {self.pipeline} writes to {seen.place}")

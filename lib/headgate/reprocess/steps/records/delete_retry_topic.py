@@ -75,7 +75,7 @@ class DeleteRetryTopic(StepBase):
         """Refuse where somebody reads it, or where it has records of other dead letter topics."""
         for reason in self.blockers(inspector):
             raise RefusedError(reason)
-        readers = inspector.kafka.topic_readers([self.topic])[self.topic]
+        readers = inspector.kafka.topic_consumers([self.topic])[self.topic]
         if active := sorted(group for group, is_active in readers.items() if is_active):
             raise RefusedError(
                 f"topic {self.topic} still has active consumer groups: {name_list(active)}. Stop "

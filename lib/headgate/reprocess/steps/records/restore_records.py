@@ -67,7 +67,7 @@ class RestoreRecords(StepBase):
             f"the undo deletes {as_records(count)} of {name} written after the run"
             for name, count in sorted(held.items())
         ]
-        for name, readers in sorted(inspector.kafka.topic_readers(backup).items()):
+        for name, readers in sorted(inspector.kafka.topic_consumers(backup).items()):
             if groups := readers.keys() - {self.unread_by}:
                 risks.append(
                     f"consumers of {name} get duplicates of the restored records: "

@@ -257,7 +257,7 @@ def shapes_of(was: PriorState) -> tuple[TopicShape, ...]:
 
 def check_unread(inspector: Inspector, topics: Iterable[str], *, but: str | None = None) -> None:
     """Refuse where a member of another group is on one of the topics."""
-    for topic, groups in sorted(inspector.kafka.topic_readers(topics).items()):
+    for topic, groups in sorted(inspector.kafka.topic_consumers(topics).items()):
         active = sorted(group for group, is_active in groups.items() if is_active and group != but)
         if active:
             raise RefusedError(

@@ -122,7 +122,7 @@ def changed_fields(found: OutputComparison) -> Iterable[str]:
 
 def consumers_of(inspector: Inspector, topic: str, pipeline: str) -> list[str]:
     """Return the groups and registered pipelines that read a topic; Spark's by their offsets."""
-    groups = set(inspector.kafka.topic_readers([topic]).get(topic, {}))
+    groups = set(inspector.kafka.topic_consumers([topic]).get(topic, {}))
     for other in inspector.processes.pipelines():
         if other.name == pipeline:
             continue

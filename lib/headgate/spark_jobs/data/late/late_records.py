@@ -131,7 +131,7 @@ class LateRecords:
         from pyspark.sql import functions as f
 
         if self.files is not None:
-            rows = _each_place_once(rows)
+            rows = _each_record_once(rows)
         if not self.identity:
             return rows
         names = [f"headgate_id{n}" for n, _ in enumerate(self.identity)]
@@ -184,7 +184,7 @@ def read_late(given: argparse.Namespace) -> LateRecords:
     )
 
 
-def _each_place_once(rows: Any) -> Any:
+def _each_record_once(rows: Any) -> Any:
     """Return the rows of files, one for each topic, partition and offset; Kafka has each once."""
     from pyspark.sql import functions as f
 

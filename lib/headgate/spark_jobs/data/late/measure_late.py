@@ -82,11 +82,11 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     check_importable(given.entry_point)
     from pyspark.sql import SparkSession
 
-    from headgate.spark_jobs.data.replay_query import tasks_done, telling
+    from headgate.spark_jobs.data.replay_query import reporting, tasks_done
 
     spark = SparkSession.builder.appName("headgate-late").getOrCreate()
     startup = time.monotonic() - began
-    with telling(report, lambda: tasks_done(spark), "tasks"):
+    with reporting(report, lambda: tasks_done(spark), "tasks"):
         touch = built_touch(spark, given, ranges, late)
         target.check(touch.rows)
         # The keys alone leave out what they don't need: here a function meets each late record.

@@ -70,14 +70,14 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     check_importable(given.entry_point)
     from pyspark.sql import SparkSession
 
-    from headgate.spark_jobs.data.replay_query import tasks_done, telling
+    from headgate.spark_jobs.data.replay_query import reporting, tasks_done
 
     spark = SparkSession.builder.appName("headgate-late").getOrCreate()
     startup = time.monotonic() - began
     report.progress(
         note="progress is shown in Spark tasks, because Spark reads the input more than once"
     )
-    with telling(report, lambda: tasks_done(spark), "tasks"):
+    with reporting(report, lambda: tasks_done(spark), "tasks"):
         touch = built_touch(spark, given, ranges, late)
         target.check(touch.rows)
         facts = _replace(spark, given, late, touch, to)

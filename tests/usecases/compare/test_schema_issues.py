@@ -27,7 +27,7 @@ def flaws(tmp_path):
         registry = Registry(path=str(tmp_path / "headgate.toml"), topics=tuple(topics))
         context = Context(registry=registry, home=tmp_path, store_url="sqlite://")
         inspector = with_judge(LiveInspector(registry, tmp_path), context)
-        return inspector.evidence.schema_flaws("bills", "bills-shadow")
+        return inspector.evidence.schema_issues("bills", "bills-shadow")
 
     return ask
 

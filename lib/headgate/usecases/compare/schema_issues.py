@@ -10,7 +10,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.evidence.topic_schemas import topic_schemas
 
 
-def schema_flaws(context: Context, topic: str, new: str) -> tuple[str, ...] | None:
+def schema_issues(context: Context, topic: str, new: str) -> tuple[str, ...] | None:
     """Return a sentence for each change with which consumers of `topic` fail.
 
     The consumers have the newest schema of `topic`; the records have the newest schema of `new`.

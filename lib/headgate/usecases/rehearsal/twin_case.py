@@ -26,7 +26,7 @@ _HOW: Mapping[EngineOutcome, How] = {
 
 
 @dataclass(slots=True)
-class World:
+class TwinCase:
     """One broker with its state directory.
 
     `there` are topics of earlier runs. Outputs and changelogs were read up to the offsets in
