@@ -262,6 +262,10 @@ def test_the_command_prints_the_contract(tmp_path):
     found = json.loads(done.stdout)
     assert found["outcome"] == found["engine"]["outcome"] == "silently_wrong"
     assert found["findings"][0]["rule"] == "TWN002"
+    assert {f["rule"]: f["rollback"] for f in found["findings"]} == {
+        "TWN002": "safe",
+        "AGG002": "safe",
+    }
     assert found["counterexample"]["match"]["before_column"] == 0
     assert found["counterexample"]["where"].startswith("aggregate-")
     assert found["coverage"]["operators"][0]["rows_before"] > 20

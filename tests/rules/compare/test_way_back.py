@@ -3,9 +3,12 @@
 import pytest
 
 from headgate.model.rehearsal import EngineOutcome, RollbackTrial
+from headgate.model.twin import Counterexample, TwinVerdict
+from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.rules.compare.engine_agreement import Agreement
 from headgate.rules.compare.rollback import expected_rollback, judge_rollback, rollback_of
-from headgate.rules.core.report import Finding, Outcome, Report, Rollback
+from headgate.rules.compare.twin_findings import with_twin
+from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback
 
 RUNS, FAILS, OPEN = EngineOutcome.RESUMES, EngineOutcome.REFUSES, EngineOutcome.UNKNOWN
 
@@ -63,3 +66,35 @@ def test_both_are_set_side_by_side(rules, back, agreement):
     judged = judge_rollback(report((Outcome.REFUSES, rules)), back)
     assert judged.agreement is agreement
     assert judged.why.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("node", "rules", "twin"),
+    [
+        # As recorded of agg_reorder_same_type and agg_min_to_max: the old version runs again.
+        ("a", Rollback.SAFE, Rollback.SAFE),
+        ("a", Rollback.LOST, Rollback.LOST),
+        ("a", Rollback.UNKNOWN, Rollback.UNKNOWN),
+        ("b", Rollback.SAFE, Rollback.UNKNOWN),
+    ],
+)
+def test_a_twin_run_takes_the_rollback_of_the_rules(node, rules, twin):
+    operators = tuple(
+        StatefulOperator(kind=OperatorKind.AGGREGATE, node=n, operator_id=i)
+        for i, n in enumerate("ab")
+    )
+    version = Version(engine=Engine.SPARK, stateful=operators)
+    example = Counterexample(kind="state", operator_id=0, key={}, before=1, after=2)
+    verdict = TwinVerdict(outcome="silently_wrong", why="x", rows=9, seed=7, counterexample=example)
+    found = Finding(
+        rule="AGG002",
+        outcome=Outcome.SILENTLY_WRONG,
+        why="",
+        source="",
+        location=Location(node, node),
+        rollback=rules,
+    )
+    added = with_twin(Report(findings=(found,)), verdict, version, version).report.findings[0]
+    assert (added.rule, added.rollback) == ("TWN002", twin)
+    alone = with_twin(Report(), verdict, version, version).report.findings[0]
+    assert alone.rollback is Rollback.UNKNOWN

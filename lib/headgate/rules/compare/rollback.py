@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from headgate.model.rehearsal import EngineOutcome, RollbackTrial
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.core.report import Outcome, Report, Rollback
@@ -13,6 +15,11 @@ _WORDS = {
     Rollback.UNKNOWN: "unknown whether the old version runs",
 }
 _ORDER = (Rollback.SAFE, Rollback.REPAIRABLE, Rollback.UNKNOWN, Rollback.LOST)
+
+
+def worst_rollback(found: Iterable[Rollback], *, default: Rollback) -> Rollback:
+    """Return the worst of what findings expect; an unknown one is worse than a repair."""
+    return max(found, key=_ORDER.index, default=default)
 
 
 def rollback_of(back: RollbackTrial) -> Rollback:
@@ -31,7 +38,7 @@ def expected_rollback(report: Report) -> Rollback:
     """
     refusals = [f for f in report.findings if f.outcome is Outcome.REFUSES]
     found = [f.rollback for f in refusals or report.findings]
-    return max(found, key=_ORDER.index, default=Rollback.SAFE)
+    return worst_rollback(found, default=Rollback.SAFE)
 
 
 def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
