@@ -27,10 +27,10 @@ else:
 """
 
 
-def tried(code, tmp_path):
+def tried(code, tmp_path, program=TRY):
     inside, outside = tmp_path / "scratch", tmp_path / "outside"
     inside.mkdir(), outside.mkdir()
-    command = (sys.executable, "-c", TRY.format(code=code), str(inside), str(outside))
+    command = (sys.executable, "-c", program.format(code=code), str(inside), str(outside))
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert list(outside.iterdir()) == []
     return done.stdout.strip()
@@ -72,3 +72,38 @@ def test_what_reaches_outside_is_refused(code, said, tmp_path):
 )
 def test_what_stays_inside_is_allowed(code, tmp_path):
     assert tried(code, tmp_path) == "allowed"
+
+
+LATE = """
+import sys, threading, time
+from pathlib import Path
+from headgate.spark_jobs.guard_effects import EffectError, EffectGuard
+guard = EffectGuard()
+guard.allow(Path(sys.argv[1]))
+guard.install()
+called = threading.Event()
+
+def work(folder):
+    called.wait()
+    try:
+        open(f"{{folder}}/f", "w")
+    except EffectError as error:
+        print("refused:", error)
+    else:
+        print("allowed")
+
+guard.is_armed = True
+thread = threading.Thread(target=work, args=(sys.argv[{code}],))
+thread.start()
+guard.is_armed = False
+called.set()
+thread.join()
+"""
+
+
+def test_a_thread_that_outlasts_the_call_stays_guarded(tmp_path):
+    assert tried("2", tmp_path, LATE).startswith("refused: the function writes ")
+
+
+def test_a_thread_that_outlasts_the_call_may_write_inside(tmp_path):
+    assert tried("1", tmp_path, LATE) == "allowed"

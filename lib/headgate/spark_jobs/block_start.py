@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
+import tempfile
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from pyspark import SparkContext
+import py4j
+import pyspark
+from py4j.java_gateway import JavaClass, JavaMember
+from pyspark import RDD, SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
 from pyspark.sql.streaming import StreamingQueryManager
@@ -26,12 +32,36 @@ _BATCH_WRITES = {
     DataFrameWriterV2: (
         *("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"),
     ),
+    RDD: (
+        *("saveAsTextFile", "saveAsPickleFile", "saveAsSequenceFile"),
+        *("saveAsHadoopFile", "saveAsHadoopDataset"),
+        *("saveAsNewAPIHadoopFile", "saveAsNewAPIHadoopDataset"),
+    ),
 }
+# What the function must not create in the JVM itself,
+_JAVA_WRITERS = re.compile(
+    r"java\.io\.(?:File(?:Writer|OutputStream)|Print(?:Writer|Stream)|RandomAccessFile)$"
+    r"|java\.lang\.ProcessBuilder$"
+)
+# and what it may only read with.
+_JAVA_FILES = re.compile(
+    r"org\.apache\.hadoop\.fs\.(?!Path$)|[\w.$]+FileSystem$|java\.io\.File$|java\.nio\.file\.Files$"
+    r"|java\.lang\.Runtime$|org\.apache\.spark\..*DataFrameWriter"
+)
+_JAVA_READS = re.compile(
+    r"get|is|has|list|exists|open|read|lines|walk|find|glob|to|equals|close|size|can(?!cel)|length"
+    r"|new(?:BufferedReader|InputStream)|lastModified|(?:available|total|max|free)[A-Z]"
+)
+# They talk to the JVM for the function.
+_OWN_CODE = tuple(str(Path(str(file)).parent) for file in (py4j.__file__, pyspark.__file__))
+_OWN_CODE += (str(Path(__file__).parents[1]),)
 
 
 _SQL_WRITES = re.compile(
     r"(?is)(?:\s|--[^\n]*\n|/\*.*?\*/)*"
-    r"(insert\b|merge\s+into\b|create\s.*?\btable\b.*?\bas\b|(?:update|delete|truncate|drop)\b)"
+    r"(insert\b|merge\s+into\b|create\s.*?\btable\b.*?\bas\b|(?:update|delete|truncate|drop)\b"
+    # The folder is made at once.
+    r"|create\s+(?:database|schema|namespace)\b.*?\blocation\b)"
 )
 
 
@@ -174,6 +204,10 @@ def _refuse_batch_writes() -> None:
     for writer, methods in _BATCH_WRITES.items():
         for method in methods:
             setattr(writer, method, _refusing(method))
+    SparkContext.setCheckpointDir = _in_scratch(SparkContext.setCheckpointDir)
+    for kind in (JavaMember, JavaClass):
+        if not getattr(kind.__call__, "is_reading", False):
+            kind.__call__ = _reading_java(kind.__call__)
 
 
 def _reading(sql: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,6 +222,42 @@ def _reading(sql: Callable[..., Any]) -> Callable[..., Any]:
 
     read.is_reading = True  # type: ignore[attr-defined]
     return read
+
+
+def _in_scratch(put: Callable[..., Any]) -> Callable[..., Any]:
+    """Let Spark make the folder for checkpoints of batches where this process may write."""
+    if getattr(put, "is_reading", False):
+        return put
+
+    def put_in_scratch(self: Any, dirName: str) -> None:
+        put(self, self.getConf().get("spark.local.dir", tempfile.gettempdir()))
+
+    put_in_scratch.is_reading = True  # type: ignore[attr-defined]
+    return put_in_scratch
+
+
+def _reading_java(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Let the function call the JVM, but not what writes files there or starts programs."""
+
+    def read(self: Any, *args: Any) -> Any:
+        if not sys._getframe(1).f_code.co_filename.startswith(_OWN_CODE):
+            _check_java(self)
+        return call(self, *args)
+
+    read.is_reading = True  # type: ignore[attr-defined]
+    return read
+
+
+def _check_java(called: Any) -> None:
+    if isinstance(called, JavaClass):
+        if _JAVA_WRITERS.match(str(called._fqn)):
+            _refusing(str(called._fqn))()
+        return
+    method, holder = str(called.name), called.container
+    name = called.target_id.partition(":")[2] if holder is None else holder.getClass().getName()
+    is_write = _JAVA_FILES.match(str(name)) and not _JAVA_READS.match(method)
+    if is_write or method.startswith("saveAs"):
+        _refusing(f"{str(name).rpartition('.')[2]}.{method}")()
 
 
 def _refusing(method: str) -> Callable[..., Any]:

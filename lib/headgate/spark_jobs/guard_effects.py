@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,7 @@ _DEVICES = frozenset(
 )
 # Names the folder that Python workers may write to.
 SCRATCH = "HEADGATE_TWIN_SCRATCH"
+_MAIN = threading.main_thread().ident
 WHILE_BUILDING = "while it builds the query"
 
 
@@ -52,7 +54,9 @@ class EffectError(CaptureError, PermissionError):
 class EffectGuard:
     """Refuses connections, writes and programs while it is armed.
 
-    Files below `roots` may be written. `when` says in its errors when the function tried.
+    In all threads but the main one it is armed for ever: the function may have started them, and
+    they may outlast its call. Files below `roots` may be written. `when` says in its errors when
+    the function tried.
     """
 
     roots: list[str] = field(default_factory=list)
@@ -68,7 +72,7 @@ class EffectGuard:
         self.roots.append(os.path.realpath(folder) + os.sep)
 
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
-        if not self.is_armed:
+        if not self.is_armed and threading.get_ident() == _MAIN:
             return
         if event in _ADDRESSES:
             self._check_address(args[_ADDRESSES[event]], event.partition(".")[2])

@@ -153,6 +153,9 @@ def test_a_change_inside_a_function_is_seen_by_its_words(twin):
         ("connects", "twin_queries.py:\\d+: the function connects to localhost:9 while"),
         ("writes_a_file", "the function writes .*/written-by-a-twin while"),
         ("writes_a_batch", "the function writes a batch .INSERT."),
+        ("writes_an_rdd", "the function writes a batch .saveAsTextFile."),
+        ("makes_a_folder_in_java", "the function writes a batch .*LocalFileSystem.mkdirs."),
+        ("writes_a_frame_in_java", "the function writes a batch .DataFrameWriter.json."),
         ("starts_a_program", "the function starts a program touch while"),
         ("writes_a_database", "the function writes .*/written-by-a-twin while"),
         ("listens", "the function listens on 0.0.0.0:0 while"),
@@ -180,6 +183,11 @@ def test_a_function_of_rows_reaches_nothing_outside(twin, after, said):
     found = twin("base", after)
     assert (found.verdict.outcome, found.report.outcome.word) == ("unknown", "unknown")
     assert re.search(said, found.verdict.why), found.verdict.why
+    assert not (FOLDER / "written-by-a-twin").exists()
+
+
+def test_a_thread_of_the_function_writes_nothing_later(twin):
+    assert twin("base", "writes_later").verdict.outcome == "resumes"
     assert not (FOLDER / "written-by-a-twin").exists()
 
 

@@ -4,6 +4,8 @@ import contextlib
 import socket
 import sqlite3
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 from pyspark.sql import functions as F
@@ -236,6 +238,41 @@ def writes_a_file(spark):
 
 def writes_a_batch(spark):
     spark.sql("INSERT OVERWRITE DIRECTORY '/data/written' USING json SELECT 1 AS n")
+    return base(spark)
+
+
+def writes_an_rdd(spark):
+    written = Path(__file__).with_name("written-by-a-twin")
+    spark.sparkContext.parallelize([1]).saveAsTextFile(str(written))
+    return base(spark)
+
+
+def makes_a_folder_in_java(spark):
+    folder = spark._jvm.org.apache.hadoop.fs.Path(
+        str(Path(__file__).with_name("written-by-a-twin"))
+    )
+    files = folder.getFileSystem(spark._jsc.hadoopConfiguration())
+    files.exists(folder) or files.mkdirs(folder)
+    return base(spark)
+
+
+def writes_a_frame_in_java(spark):
+    path = str(Path(__file__).with_name("written-by-a-twin"))
+    spark.range(3)._jdf.write().json(path)
+    return base(spark)
+
+
+def writes_later(spark):
+    """The function has returned long before; folders for checkpoints of batches aren't its own."""
+    spark.sparkContext.setCheckpointDir(str(Path(__file__).with_name("written-by-a-twin")))
+    late = Path(__file__).with_name("written-by-a-twin") / "late"
+
+    def work():
+        time.sleep(1)
+        late.parent.mkdir(exist_ok=True)
+        late.write_text("x")
+
+    threading.Thread(target=work, daemon=True).start()
     return base(spark)
 
 
