@@ -21,6 +21,7 @@ _WITHHELD_BY_CAPTURE = (
     "a capture runs without credentials, so this environment variable isn't set: read it with "
     "os.environ.get and a default"
 )
+_NO_INPUT = "EOF when reading a line"  # what input() says at the end of standard input
 _NO_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 
 
@@ -68,6 +69,11 @@ def _failed(entry_point: str, error: Exception, why: str) -> CaptureError:
         reason += (
             "; captures, rehearsals and twin runs have no access to a catalog: in the function, "
             "read the table as files with a declared schema"
+        )
+    if isinstance(error, EOFError) and _NO_INPUT in reason:
+        reason += (
+            "; Headgate calls the function without standard input: pass the value as a parameter "
+            "with a default"
         )
     withheld = os.environ.get(WITHHELD, "").split(",")
     if isinstance(error, KeyError) and error.args and error.args[0] in withheld:

@@ -13,7 +13,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from headgate.errors import CaptureError
 
@@ -41,6 +41,16 @@ def redirect(log: Path) -> None:
     os.dup2(stderr.fileno(), 1)
     os.dup2(file, 2)
     sys.stdout = sys.stderr = stderr
+
+
+def commands() -> TextIO:
+    """Return the process's standard input for its own use; any other code finds it empty."""
+    found = os.fdopen(os.dup(0), encoding="utf-8")
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdin = os.fdopen(os.dup(0), encoding="utf-8")
+    return found
 
 
 def end() -> NoReturn:

@@ -25,6 +25,7 @@ from headgate.spark_jobs.engine_error import java_error, stop_cause
 from headgate.spark_jobs.guard_effects import SCRATCH, EffectGuard
 from headgate.spark_jobs.own_process import (
     check_importable,
+    commands,
     end,
     end_with_parent,
     forget_modules,
@@ -43,6 +44,7 @@ _WITHHELD = "a twin run has no credentials, so this environment variable isn't s
 def main() -> None:
     """Start Spark as the JSON file in the only argument says, then obey."""
     end_with_parent()
+    given = commands()
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     scratch = Path(wish["scratch"])
     redirect(scratch / "spark.log")
@@ -51,7 +53,7 @@ def main() -> None:
     guard.allow(scratch)
     version = TwinVersion(scratch, wish["jars"], guard)
     works = {"build": version.build, "run": version.run, "state": version.state}
-    for line in sys.stdin:
+    for line in given:
         command = json.loads(line)
         _reply(Path(command["reply"]), partial(works[command["do"]], command))
     end()

@@ -156,6 +156,7 @@ def test_a_change_inside_a_function_is_seen_by_its_words(twin):
         ("writes_an_rdd", "the function writes a batch .saveAsTextFile."),
         ("makes_a_folder_in_java", "the function writes a batch .*LocalFileSystem.mkdirs."),
         ("writes_a_frame_in_java", "the function writes a batch .DataFrameWriter.json."),
+        ("asks", "EOF when reading a line; Headgate calls the function without standard input"),
         ("starts_a_program", "the function starts a program touch while"),
         ("writes_a_database", "the function writes .*/written-by-a-twin while"),
         ("listens", "the function listens on 0.0.0.0:0 while"),
