@@ -130,6 +130,7 @@ class TwinVersion:
         for key, value in command["conf"].items():
             self.spark.conf.set(key, value)
         entry_point = str(command["entry_point"])
+        _empty_catalog(self.spark)
         load = loader(entry_point)
         self.guard.is_armed = True
         try:
@@ -229,6 +230,25 @@ def _is_idle(query: Any) -> bool:
         return False
     newest = list(query.recentProgress())[-_EMPTY_BATCHES:]
     return len(newest) == _EMPTY_BATCHES and not any(p.numInputRows() for p in newest)
+
+
+def _empty_catalog(spark: Any) -> None:
+    """Drop the tables and views that an earlier call made: CREATE TABLE would find its own."""
+    from headgate.spark_jobs.spark_reflection import elements
+
+    state = spark._jsparkSession.sessionState()
+    catalog, manager = state.catalog(), state.catalogManager()
+    manager.setCurrentCatalog("spark_catalog")
+    catalog.setCurrentDatabase("default")
+    for database in elements(catalog.listDatabases()):
+        if str(database) != "default":
+            catalog.dropDatabase(database, True, True)
+    for table in elements(catalog.listTables("default")):
+        catalog.dropTable(table, True, False)
+    for view in elements(
+        spark._jsparkSession.sharedState().globalTempViewManager().listViewNames("*")
+    ):
+        catalog.dropGlobalTempView(view)
 
 
 def _about(source: Any) -> dict[str, Any]:

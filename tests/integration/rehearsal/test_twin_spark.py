@@ -187,6 +187,12 @@ def test_a_function_of_rows_reaches_nothing_outside(twin, after, said):
     assert not (FOLDER / "written-by-a-twin").exists()
 
 
+def test_a_function_may_make_its_tables_and_views(twin):
+    """Headgate calls it twice, and a process calls the functions of several versions."""
+    assert twin("makes_tables", "makes_tables").verdict.outcome == "resumes"
+    assert twin("base", "makes_tables").verdict.outcome == "resumes"
+
+
 def test_a_thread_of_the_function_writes_nothing_later(twin):
     assert twin("base", "writes_later").verdict.outcome == "resumes"
     assert not (FOLDER / "written-by-a-twin").exists()

@@ -280,6 +280,18 @@ def asks(spark):
     return _sums(spark, F.sum("v").alias(input("Which name? ")))
 
 
+def makes_tables(spark):
+    """As a function may that is called once in a process."""
+    spark.sql("CREATE DATABASE shop")
+    spark.sql("CREATE TABLE shop.names (note string, name string) USING parquet")
+    spark.sql("CREATE TABLE limits (note string) USING parquet")
+    spark.sql("CREATE VIEW named AS SELECT note FROM shop.names")
+    spark.sql("CREATE TEMPORARY VIEW one AS SELECT 1 AS n")
+    spark.range(3).createTempView("three")
+    spark.range(3).createGlobalTempView("everywhere")
+    return base(spark)
+
+
 def starts_a_program(spark):
     subprocess.run(["touch", "written-by-a-twin"], check=True)
     return base(spark)
