@@ -10,6 +10,14 @@ class FlatPorts:
         """Most worlds have a cluster."""
         return True
 
+    def cluster_id(self):
+        """Most worlds are of one cluster."""
+        return "c"
+
+    def identities(self, names):
+        """A topic's id and number of partitions, where the world has topics."""
+        return {n: (t.id, len(t.partitions)) for n, t in self.topics(names).items()}
+
     def topic_bytes(self, names):
         """Nobody tells how large topics are."""
         return dict.fromkeys(names)

@@ -65,6 +65,7 @@ def build(request: PlanRequest) -> Plan:
         pipeline=pipeline.name,
         steps=(stop, BackUpCheckpoint(**what), run, *start_after(request, stop)),
         preconditions={
+            **common.input_facts(inspector, {topic for topic, _ in positions_of(position)}),
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "commands": common.command_facts(pipeline),
             "master": inspector.spark_jobs.master(),

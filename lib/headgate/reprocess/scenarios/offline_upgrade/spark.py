@@ -45,6 +45,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
         pipeline=pipeline.name,
         steps=steps(request, verdict, found, place),
         preconditions={
+            **common.input_facts(inspector, found.offsets),
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "versions": {"before": verdict.before, "after": verdict.after},
             "commands": upgrade_commands(pipeline),

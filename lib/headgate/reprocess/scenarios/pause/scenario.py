@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import Condition, any_command
@@ -11,6 +13,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.process.pause import (
     ConfirmDrained,
     Notify,
@@ -23,19 +26,20 @@ from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_a
 def build(request: PlanRequest) -> Plan:
     """Return the plan: pause, verify and notify; or, with `resume`, resume and notify."""
     pipeline, inspector = request.pipeline, request.inspector
-    location = _location(pipeline, inspector)
+    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
+    location = found.location if found else None
     resume = bool(request.options.get("resume"))
-    group = (
-        {"cluster_id": inspector.kafka.cluster_id(), "group": pipeline.group}
-        if pipeline.group and inspector.kafka.has_cluster()
-        else {}
-    )
+    facts: dict[str, Any] = common.input_facts(inspector, found.offsets) if found else {}
+    if pipeline.group and inspector.kafka.has_cluster():
+        read = {topic for topic, _ in committed(inspector, pipeline.group)}
+        facts |= common.input_facts(inspector, {*facts.get("topics", ()), *read})
+        facts |= {"cluster_id": inspector.kafka.cluster_id(), "group": pipeline.group}
     steps = _resume(pipeline, location) if resume else _pause(pipeline, location)
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
         steps=steps,
-        preconditions={**group, "commands": _commands(pipeline)},
+        preconditions={**facts, "commands": _commands(pipeline)},
         risks=tuple(_risks(pipeline, resume=resume)),
         blockers=tuple(_blockers(pipeline, inspector, resume=resume)),
         options=dict(request.options),
@@ -81,11 +85,6 @@ def _notify(pipeline: Pipeline, message: str, back: str) -> tuple[Step, ...]:
     if command is None:
         return ()
     return (Notify(pipeline=pipeline.name, command=command, message=message, back=back),)
-
-
-def _location(pipeline: Pipeline, inspector: Inspector) -> str | None:
-    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
-    return found.location if found else None
 
 
 def _commands(pipeline: Pipeline) -> dict[str, str | None]:

@@ -93,6 +93,7 @@ def build(request: PlanRequest) -> Plan:
             start_or_ask(stop),
         ),
         preconditions={
+            **common.input_facts(request.inspector, checkpoint.offsets),
             "checkpoint": {"location": checkpoint.location, "query_id": checkpoint.query_id},
             "partitions": now,
             "provider": _provider(position),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, TypeVar
 
-from headgate.errors import ScenarioError
+from headgate.errors import ScenarioError, UnreachableError
 from headgate.model.cluster import Group, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.sinks import BatchIds
@@ -76,6 +76,24 @@ def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
         if topic.id is None
     ]
     return missing + nameless + unread_logs(topics)
+
+
+def input_facts(inspector: Inspector, topics: Iterable[str]) -> dict[str, Any]:
+    """Return as preconditions which topics a pipeline's offsets are of: `cluster_id`, `topics`.
+
+    Offsets of a topic that is deleted and recreated are offsets of other records. Nothing is
+    returned without a cluster, or if it doesn't respond: these plans need no broker otherwise.
+    """
+    names = set(topics)
+    if not names or not inspector.kafka.has_cluster():
+        return {}
+    try:
+        known = inspector.kafka.identities(names)
+        cluster = inspector.kafka.cluster_id()
+    except UnreachableError:
+        return {}
+    facts = {n: {"id": id, "partitions": count} for n, (id, count) in sorted(known.items())}
+    return {"cluster_id": cluster, "topics": facts}
 
 
 def unread_logs(topics: Mapping[str, Topic]) -> list[str]:

@@ -21,7 +21,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
 from headgate.reprocess.scenarios.skip_records.sink import SkipSink, check_sink
-from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, SwapCutCheckpoint, entry_edit
 from headgate.reprocess.steps.checkpoint.finish_batch import FinishBatch
 from headgate.reprocess.steps.offsets.skip_records import outside
@@ -89,7 +89,7 @@ def build(request: PlanRequest) -> Plan:
         steps=_steps(request, at, cut, files.digest, sink),
         preconditions={
             "cluster_id": inspector.kafka.cluster_id(),
-            "topics": topic_facts(topics),
+            **common.input_facts(inspector, {*at.offsets, span.topic}),
             "checkpoint": {
                 "location": at.location,
                 "query_id": at.query_id,
