@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 import msgspec
 
 from headgate.errors import PlanFileError
+from headgate.model.sinks import normal_path
 from headgate.reprocess.output_effects import OutputEffects, read_effects
 from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.base.step import Step
@@ -46,6 +47,11 @@ LOCK_OF_STOP = "stop command of:"
 def changed(resources: Iterable[str]) -> tuple[str, ...]:
     """Return the resources that a run changes, without those that are only locks."""
     return tuple(name for name in resources if not name.startswith(LOCK_OF_STOP))
+
+
+def folder_resource(folder: str) -> str:
+    """Return the resource of an output folder: one for `/a`, `/a/` and `file:/a`."""
+    return f"folder:{normal_path(folder)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

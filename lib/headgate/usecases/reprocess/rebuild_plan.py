@@ -79,7 +79,7 @@ def fresh_plan(
             *_checkpoints_of_other_queries(store, inspector, plan, version),
             *(
                 (
-                    f"run {r.id} is {r.state} and uses "
+                    f"run {r.id}{_of_other(r, plan)} is {r.state} and uses "
                     f"{shared_words(store, plan.resources, r.id)}{_ways_to_end(store, r)}"
                 )
                 for r in active.values()
@@ -347,10 +347,16 @@ def unfinished_runs(store: Store | SqliteReader, resources: Iterable[str]) -> tu
 def _unfinished_runs(store: Store | SqliteReader, plan: Plan, row: RunFacts) -> str:
     shared = shared_words(store, changed(plan.resources), row.id)
     return (
-        f"run {row.id} on {shared} stopped part-way and was not undone. To undo run {row.id}, run "
-        f"`headgate undo {row.id}` before you apply this plan. Later, you would first have to undo "
-        "the run of this plan"
+        f"run {row.id}{_of_other(row, plan)} on {shared} stopped part-way and was not undone. To "
+        f"undo run {row.id}, run `headgate undo {row.id}` before you apply this plan. Later, you "
+        "would first have to undo the run of this plan"
     )
+
+
+def _of_other(row: RunFacts, plan: Plan) -> str:
+    """Return whose run it is, if another pipeline shares what this plan changes."""
+    is_other = row.pipeline is not None and row.pipeline != plan.pipeline
+    return f" of {row.pipeline}" if is_other else ""
 
 
 def shared_words(store: Store | SqliteReader, resources: Iterable[str], run: str) -> str:

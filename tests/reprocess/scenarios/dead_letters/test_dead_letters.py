@@ -105,7 +105,8 @@ def test_each_engine_gets_one_step_that_is_not_undone(engine):
     (step,) = plan.steps
     assert not step.undoable and plan.outputs.remains
     assert step.describe() == "redrive 6 records of dead to orders, at most 1000 records/s"
-    assert plan.impact["records"] == {"orders": 6} and plan.resources == ("topic:dead",)
+    assert plan.impact["records"] == {"orders": 6}
+    assert plan.resources == ("topic:dead", "topic:orders")
 
 
 def test_the_counts_and_the_reasons_are_in_the_impact():

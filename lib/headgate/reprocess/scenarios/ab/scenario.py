@@ -11,7 +11,7 @@ from headgate.model.cluster import Topic
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import ENTRY_POINT
 from headgate.reprocess.output_effects import OutputEffects
-from headgate.reprocess.plan import Plan
+from headgate.reprocess.plan import Plan, folder_resource
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.compared_results import (
@@ -122,7 +122,7 @@ def _plan(
             *least_seconds(request, total),
         ),
         options={**options, "offsets": range_rows(ranges)},
-        resources=(f"output:{folder}",),
+        resources=(folder_resource(str(folder)),),
         outputs=OutputEffects(
             run=(f"The results of both versions are written to {folder}.",),
             undo=(f"An undo deletes {own} and {other}.",),

@@ -119,7 +119,9 @@ def _plan(request: PlanRequest, found: Redrive) -> Plan:
         risks=tuple(risks_of(request, found)),
         blockers=tuple(blockers),
         options=dict(request.options),
-        resources=(f"topic:{topic.name}",),
+        resources=tuple(
+            f"topic:{name}" for name in sorted({*topics, *([found.new.name] if found.new else ())})
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from headgate.model.cluster import Topic
 from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.plan import folder_resource
 from headgate.reprocess.ports.spark_jobs import EventTimes
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.historical_range.appended_records import (
@@ -103,7 +104,7 @@ def target_of(
     undo = f"restores the earlier contents of {to}" if replaces else f"deletes {to}"
     return Target(
         steps=(process, InstallResults(folder=to, replaces=replaces)),
-        resources=(f"output:{to}",),
+        resources=(folder_resource(to),),
         outputs=OutputEffects(
             run=(f"The results of the range are written to {to}.",), undo=(f"An undo {undo}.",)
         ),

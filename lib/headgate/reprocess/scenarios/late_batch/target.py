@@ -9,6 +9,7 @@ from typing import Any
 from headgate.errors import RefusedError
 from headgate.model.tables import DatabaseTable
 from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.plan import folder_resource
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.database_table import (
@@ -120,7 +121,7 @@ def target_of(
     process = ReplaceResults(format=kind, folder=folder, content=content, **what)
     return Target(
         steps=(process, InstallResults(folder=folder, replaces=True, replaced=content)),
-        resources=(f"output:{folder}",),
+        resources=(folder_resource(folder),),
         outputs=OutputEffects(
             run=(
                 f"In {folder}, {touch.touched_rows} of {plural(touch.rows, 'result')} "

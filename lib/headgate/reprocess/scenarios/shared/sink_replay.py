@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from headgate.errors import RefusedError
 from headgate.model.restore_points import RestorePoint
 from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_location, sink_format
+from headgate.reprocess.plan import folder_resource
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import (
@@ -170,7 +171,7 @@ def _files(
             "backup, and the query writes new files. Consumers that have read the old files get "
             "duplicates",
         ),
-        resources=(f"folder:{found.target}",),
+        resources=(folder_resource(found.target),),
         new_query_id=new_id,
     )
 

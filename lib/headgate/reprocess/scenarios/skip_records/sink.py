@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from headgate.errors import RefusedError
 from headgate.model.sinks import BatchIds, SinkFormat
+from headgate.reprocess.plan import folder_resource
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.sink_replay import (
     NO_FOLDER,
@@ -91,7 +92,7 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
             f"{location} since the run. The query then writes these results again: consumers that "
             "have read the files get duplicates",
         ),
-        resources=(f"folder:{found.target}",),
+        resources=(folder_resource(found.target),),
     )
 
 
