@@ -16,14 +16,16 @@ pytestmark = pytest.mark.kafka
 def compare(broker, topic, produce):
     """Write both sides to topics, and compare their inner ranges with all of the other one."""
 
-    def run(a, b, *, keys=("id",), inner_a=None, inner_b=None, tolerance=0.0, ignore=()):
+    def run(
+        a, b, *, keys=("id",), inner_a=None, inner_b=None, tolerance=0.0, ignore=(), newest=False
+    ):
         names = [topic("a"), topic("b")]
         windows = []
         for name, values, inner in zip(names, (a, b), (inner_a, inner_b), strict=True):
             produce(name, [v if isinstance(v, tuple) else _json(v) for v in values], partition=0)
             whole = (0, len(values))
             windows.append(TopicWindow(name, {(name, 0): inner or whole}, {(name, 0): whole}))
-        match = RowMatch(tuple(keys), tolerance, frozenset(ignore))
+        match = RowMatch(tuple(keys), tolerance, frozenset(ignore), newest)
         return compare_records(broker, {}, windows[0], windows[1], match)
 
     return run
@@ -51,6 +53,19 @@ def test_each_value_of_a_key_is_looked_for_in_a_longer_range_of_the_other_topic(
     assert (sample.a, sample.b) == ({"n": 1}, {"n": 2})
     # One that was delivered twice is no other value.
     assert compare([*a, a[0]], a).equal
+
+
+def test_of_updates_only_a_keys_newest_one_counts(compare):
+    """Both versions add 5 of one partition and 3 of another one, each in its own order."""
+    a = [{"id": 1, "n": 5}, {"id": 1, "n": 8}]
+    b = [{"id": 1, "n": 3}, {"id": 1, "n": 8}]
+    assert counts(compare(a, b)) == (0, 0, 1)
+    assert compare(a, b, newest=True).equal
+    # One is ahead, and the comparison looked at the range before.
+    ahead = [*b, {"id": 1, "n": 9}]
+    assert compare(a, ahead, inner_a=(0, 1), inner_b=(0, 1), newest=True).equal
+    assert counts(compare(a, [*b[:1], {"id": 1, "n": 7}], newest=True)) == (0, 0, 1)
+    assert counts(compare(a, [*b, {"id": 2, "n": 8}], newest=True)) == (0, 1, 0)
 
 
 def test_what_only_one_side_has_is_missing_or_extra(compare):

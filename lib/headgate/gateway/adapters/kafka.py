@@ -81,12 +81,13 @@ class KafkaAdapter:
         keys: Sequence[str],
         tolerance: float = 0.0,
         ignore: Sequence[str] = (),
+        newest: bool = False,
     ) -> OutputComparison:
         """Look for each record of one topic in the other topic; see the port."""
         from headgate.gateway.kafka.compare_records import RowMatch, compare_records
 
         registry = self._context.registry
-        match = RowMatch(tuple(keys), tolerance, frozenset(ignore))
+        match = RowMatch(tuple(keys), tolerance, frozenset(ignore), newest)
         found = compare_records(str(registry.bootstrap_servers), registry.kafka, a, b, match)
         self._context.keep("comparison", found.counts)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,11 +23,15 @@ Identity = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class RowMatch:
-    """When two rows are the same: `keys` pair them, `ignore` fields are left out."""
+    """When two rows are the same: `keys` pair them, `ignore` fields are left out.
+
+    `newest`: the rows are updates, of which only a key's newest one counts.
+    """
 
     keys: tuple[str, ...]
     tolerance: float = 0.0
     ignore: frozenset[str] = frozenset()
+    newest: bool = False
 
     def identity(self, record: Record, row: Row) -> Identity:
         """Return a row's key fields as text; RefusedError where it lacks one."""
@@ -55,14 +59,15 @@ class RowMatch:
 
 @dataclass(slots=True)
 class _Rows:
-    """Rows by key, each different value once, and the types of their fields."""
+    """Rows by key, each different value once, and the types of their fields; `last`: by key."""
 
     match: RowMatch
     by_key: dict[Identity, list[Row]] = field(default_factory=dict)
+    last: dict[Identity, Row] = field(default_factory=dict)
     types: dict[str, set[str]] = field(default_factory=dict)
     seen: set[tuple[Identity, str]] = field(default_factory=set)
 
-    def add(self, record: Record, *, only: Iterable[Identity] | None = None) -> None:
+    def add(self, record: Record, *, only: Container[Identity] | None = None) -> None:
         row = _row(record)
         identity = self.match.identity(record, row)
         for path, kind in _kinds(row):
@@ -71,6 +76,7 @@ class _Rows:
         if only is not None and identity not in only:
             return
         row = {name: value for name, value in row.items() if name not in self.match.ignore}
+        self.last[identity] = row
         if (identity, _text(row)) not in self.seen:
             self.seen.add((identity, _text(row)))
             self.by_key.setdefault(identity, []).append(row)
@@ -95,8 +101,10 @@ def compare_records(
             yield from records
 
     inner_a, inner_b = (_inner(read(w.inner), w.topic, match) for w in (a, b))
-    outer_a = _outer(read(a.outer), inner_b, match)
-    outer_b = _outer(read(b.outer), inner_a, match)
+    # A key's newest row is looked for in both.
+    both = {*inner_a.by_key, *inner_b.by_key} if match.newest else ()
+    outer_a = _outer(read(a.outer), {*inner_b.by_key, *both}, match)
+    outer_b = _outer(read(b.outer), {*inner_a.by_key, *both}, match)
     return _compared(a.topic, b.topic, _Sides(match, inner_a, inner_b, outer_a, outer_b))
 
 
@@ -112,10 +120,10 @@ def _inner(records: Iterable[Record], topic: str, match: RowMatch) -> _Rows:
     return found
 
 
-def _outer(records: Iterable[Record], wanted: _Rows, match: RowMatch) -> _Rows:
+def _outer(records: Iterable[Record], wanted: Container[Identity], match: RowMatch) -> _Rows:
     found = _Rows(match)
     for record in records:
-        found.add(record, only=wanted.by_key)
+        found.add(record, only=wanted)
     return found
 
 
@@ -150,12 +158,24 @@ class _Sides:
                 sides = (row, None) if of_a else (None, row)
                 return SampleRow(kind, key, (), *sides)
             if not others.has(identity, row):
+                if self.match.newest and self._ends_equal(identity):
+                    return None
                 other = others.by_key[identity][-1]
                 names = tuple(self.match.differing(row, other))
                 a, b = (row, other) if of_a else (other, row)
                 shown = [{name: side.get(name) for name in names} for side in (a, b)]
                 return SampleRow("different", key, names, *shown)
         return None
+
+    def _ends_equal(self, identity: Identity) -> bool:
+        """Whether one side's newest row of a key is among the other's: updates came in between.
+
+        Both versions add up the same records, each in its own order. One may be ahead.
+        """
+        a, b = self.outer_a, self.outer_b
+        if identity not in a.last or identity not in b.last:
+            return False
+        return b.has(identity, a.last[identity]) or a.has(identity, b.last[identity])
 
 
 def _compared(a: str, b: str, sides: _Sides) -> OutputComparison:

@@ -117,10 +117,12 @@ class KafkaApplier(KafkaInspector, Protocol):
         keys: Sequence[str],
         tolerance: float = 0.0,
         ignore: Sequence[str] = (),
+        newest: bool = False,
     ) -> OutputComparison:
         """Look for each record of one topic's inner range in the other topic's outer range.
 
         Records are paired by `keys`: fields of JSON values, or `key`, the record's key.
+        With `newest`, a key is equal, too, if one topic's newest record of it is in the other one.
         RefusedError where a record lacks one, or an inner range holds too many records.
         """
 

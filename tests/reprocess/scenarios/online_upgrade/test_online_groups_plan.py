@@ -39,6 +39,7 @@ class World(FlatPorts):
         self.ends = {"orders": (50, 10), "bills": (90, 90)}
         self.there, self.names, self.readers = {"bills"}, set(), {"mailer": True}
         self.issues = None
+        self.configs = {"a": "b"}
 
     def registered(self, name):
         return self.known.get(name)
@@ -90,7 +91,7 @@ class World(FlatPorts):
 
     def shapes(self, names):
         return {
-            n: TopicShape(name=n, id=f"id-{n}", partitions=2, replication=1, configs={"a": "b"})
+            n: TopicShape(name=n, id=f"id-{n}", partitions=2, replication=1, configs=self.configs)
             for n in names
             if n in self.there
         }
@@ -104,6 +105,15 @@ class World(FlatPorts):
 
 def plan(world, version=None, **more):
     return build_plan("online-upgrade", "p", world, {**ASKED, **more}, version=version)
+
+
+def test_of_a_compacted_output_only_the_newest_results_count():
+    world = World()
+    (every,) = [s for s in plan(world).steps if s.action == "compare_versions"]
+    assert not every.newest and "compare the results in" in every.describe()
+    world.configs = {"cleanup.policy": "compact,delete"}
+    (newest,) = [s for s in plan(world).steps if s.action == "compare_versions"]
+    assert newest.newest and "compare the newest results of each key in" in newest.describe()
 
 
 def test_the_new_version_is_compared_beside_the_old_one_before_either_is_stopped():

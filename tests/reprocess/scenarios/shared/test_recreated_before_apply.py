@@ -116,9 +116,7 @@ def test_a_topic_that_is_recreated_before_the_run_makes_the_plan_stale(
     assert before.steps, before.blockers
     assert not drift(before, plan(query, scenario, options))
     ids["refunds"] = "R2"
-    assert drift(before, plan(query, scenario, options)) == (
-        "topics: refunds id was R, is now R2",
-    )
+    assert drift(before, plan(query, scenario, options)) == ("topics: refunds id was R, is now R2",)
 
 
 def test_a_pause_needs_no_broker(query, ids):

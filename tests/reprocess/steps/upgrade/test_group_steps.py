@@ -321,7 +321,7 @@ def test_the_windows_are_read_before_and_after_both_have_processed_the_same_reco
     a, b, match = world.asked
     assert (a.inner, a.outer) == ({("out", 0): (9, 15)}, {("out", 0): (9, 18)})
     assert (b.inner, b.outer) == ({("shadow", 0): (7, 13)}, {("shadow", 0): (0, 13)})
-    assert match == {"keys": ("id",), "tolerance": 0.5, "ignore": ()}
+    assert match == {"keys": ("id",), "tolerance": 0.5, "ignore": (), "newest": False}
     assert "/runs/r/comparison.json" in world.kept
 
 

@@ -159,6 +159,7 @@ def _steps(
             topic=pair.shadow,
             seconds=common.at_least(options, "compare-for", 0, _COMPARE_SECONDS),
             drains=is_streams,
+            newest="compact" in str(shape["configs"].get("cleanup.policy", "")),
             **comparison_of(options),
         ),
         *(

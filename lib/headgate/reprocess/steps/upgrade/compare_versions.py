@@ -37,6 +37,7 @@ class CompareVersions(StepBase):
 
     The versions are never at the same offset. So what one wrote in a time must be among what the
     other wrote in a longer time around it, once that has read the same records; and the reverse.
+    `newest`: the output topic is compacted, so only the newest result of a key counts.
     """
 
     action: ClassVar[str] = "compare_versions"
@@ -55,10 +56,12 @@ class CompareVersions(StepBase):
     must_match: bool = True
     seconds: int = 0
     drains: bool = False
+    newest: bool = False
 
     def describe(self) -> str:
+        what = "newest results of each key" if self.newest else "results"
         return (
-            f"run both versions for {self.seconds} s, then compare the results in topics "
+            f"run both versions for {self.seconds} s, then compare the {what} in topics "
             f"{self.sink_topic} and {self.topic} by key ({name_list(self.keys)})"
         )
 
@@ -97,6 +100,7 @@ class CompareVersions(StepBase):
             keys=self.keys,
             tolerance=self.tolerance,
             ignore=self.ignore,
+            newest=self.newest,
         )
         self._judge(applier, found)
 
@@ -122,6 +126,8 @@ class CompareVersions(StepBase):
                 " Two equal applications can differ, too: each reads the partitions in its own "
                 "order, so sums or last values can differ in between."
             )
+            if self.newest:
+                order = ""
             raise RefusedError(
                 f"the results differ: {said}. See {file}.{order if self.drains else ''} Correct "
                 "the new version, or plan again with --allow-differences"
