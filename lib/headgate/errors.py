@@ -174,7 +174,8 @@ class BuildError(CaptureError):
 
     next_step = (
         "A twin run has no access to servers and tables: the function must build the query or "
-        "topology without them. If the function only needs more time, raise --timeout."
+        "topology without them. If the function only needs more time, allow a longer timeout "
+        "(--timeout)."
     )
 
 

@@ -18,7 +18,7 @@ from headgate.model.version import Version
 
 NOT_READ = (
     "Headgate didn't read the Kafka cluster: the landscape shows only the topics of registered "
-    "pipelines, without groups and lag. Check `bootstrap_servers` of [kafka] in headgate.toml."
+    "pipelines, without groups and lag. Check `bootstrap_servers` under [kafka] in headgate.toml."
 )
 
 

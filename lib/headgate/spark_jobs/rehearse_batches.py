@@ -26,8 +26,8 @@ _NO_ROWS = "the sources had no new rows, so the rehearsal ran no new batch with 
 _NOT_ASKED = "no source was read: offsets, topics, paths and new rows were not tested"
 _SLOW_MESSAGE = "the batch did not end within the timeout"
 _SLOW = (
-    "Can this machine reach the sources? If the batch only needs more time, raise --timeout or"
-    " lower --max-records"
+    "Can this machine reach the sources? If the batch only needs more time, rehearse with a longer"
+    " timeout or fewer records (`headgate rehearse`: --timeout, --max-records)"
 )
 
 

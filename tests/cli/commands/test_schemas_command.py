@@ -86,8 +86,24 @@ def test_an_acceptance_opens_the_gate_for_its_reader_and_its_field_alone(folder,
     assert [f["accepted"]["reason"] for f in said["findings"]] == ["agreed", "agreed"]
     code, said = check(accepted("SCH401", "counts", "k"), accepted("SCH402", "counts", "v"))
     assert code == 1 and [f["accepted"] for f in said["findings"]] == [None, None]
+    assert "registered pipeline" not in "".join(f["why"] for f in said["findings"])
+    assert said["findings"][-1]["why"].count("evidence") <= 1
     code, said = check(accepted("SCH401", "counts", "v", "2020-01-01"), mailer)
     assert code == 1 and "expired on 2020-01-01" in said["warnings"][0]
+
+
+def test_an_acceptance_of_a_pipeline_says_why_it_does_not_hold_for_a_schema(folder, capsys):
+    toml = (folder / "headgate.toml").read_text()
+    arguments = ("check", TOPIC, "--new", "new.avsc", "--mode", "full", "--format", "json")
+    (folder / "new.avsc").write_text(order("k", "v", "d", "e"))
+    (rule,) = {f["rule"] for f in json.loads(run(capsys, *arguments)[1])["findings"]}
+    (folder / "headgate.toml").write_text(
+        f'[[accept]]\nrule = "{rule}"\npipeline = "counts"\nreason = "agreed"\n'
+        f"until = 2999-01-01\n{toml}"
+    )
+    (warning,) = json.loads(run(capsys, *arguments)[1])["warnings"]
+    assert "Replace `pipeline` of the acceptance with `where`" in warning
+    assert "headgate diff" not in warning
 
 
 def test_a_field_that_no_query_reads_leaves_only_the_question(folder, capsys):

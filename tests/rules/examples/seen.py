@@ -19,7 +19,7 @@ from headgate.rules.compare.twin_findings import SPARK_RULES, TwinRule
 from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.rules.core.report import Location
 from headgate.rules.topic_schemas.consumers import judge_reads
-from headgate.rules.topic_schemas.facts.field_reads import topic_use
+from headgate.rules.topic_schemas.facts.field_reads import topic_use, without_lead
 from headgate.twin.judge import judge
 from headgate.twin.judge_streams import judge_streams
 from rules.build import kafka
@@ -114,7 +114,7 @@ def _compared() -> Iterator[tuple[str, Example]]:
     tests = import_tests("../usecases/compare", "test_surroundings")
     for code, (shown, passes) in _arounds().items():
         assert code not in _found(tests, passes)
-        said = _found(tests, shown)[code].removesuffix(WHY[code])
+        said = _found(tests, shown)[code].removesuffix(without_lead(WHY[code]))
         yield code, {"reported": _around(shown, said), "passes": _around(passes)}
 
 
@@ -151,8 +151,8 @@ def _of_schemas() -> Iterator[tuple[str, Example]]:
     for code, (version, told) in uses.items():
         (found,) = judge_reads(gone, [topic_use("p", version, "orders", "value").of("k")])
         assert found.rule == code
-        # The finding says the rule's sentences without the first one.
-        said = found.why.removesuffix(WHY[code].partition(". ")[2])
+        # The finding says the rule's sentences without those that name no pipeline.
+        said = found.why.removesuffix(without_lead(WHY[code]))
         assert said != found.why
         shown = side(case, [f"  {told}", removed], said=said)
         yield code, {"reported": shown, "passes": silent}

@@ -50,3 +50,14 @@ def test_an_error_names_the_option_that_had_the_ranges(option):
     ranges = {"late_offsets": TEXT, "known_offsets": TEXT, option: "[]"}
     with pytest.raises(CaptureError, match=f"^--{option.replace('_', '-')}: expected"):
         read_late(argparse.Namespace(**given, **ranges))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(None, "No such file or directory"), (b"\xff", "it isn't UTF-8 text")]
+)
+def test_a_file_that_can_not_be_read_is_one_sentence(tmp_path, content, said):
+    file = tmp_path / "ranges.json"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(CaptureError, match=f"^--offsets: can't read {file}: {said}$"):
+        read_ranges(f"@{file}")

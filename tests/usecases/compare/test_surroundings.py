@@ -102,6 +102,8 @@ def test_code_that_no_evidence_shows_is_a_question(diff):
     )
     assert told(streams)[0] == ("DWN002", Outcome.UNKNOWN)
     assert streams.findings[0].question == "Does the pipeline enrich need the field total?"
+    assert "registered pipeline" not in streams.findings[0].why
+    assert streams.findings[0].why.count("evidence") <= 1
 
 
 def test_an_acceptance_holds_for_what_a_reader_loses(diff):

@@ -162,7 +162,9 @@ class TwinVersion:
             if time.monotonic() > self._setting.deadline + _AROUND_S:
                 if not self._is_built:
                     raise BuildError(f"{self.entry_point} did not return in time")
-                raise UnreachableError(f"{what} did not end in time: raise --timeout")
+                raise UnreachableError(
+                    f"{what} did not end in time: allow a longer timeout (--timeout)"
+                )
             time.sleep(_POLL_S)
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if failed := found.get("failed"):

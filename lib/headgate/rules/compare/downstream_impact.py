@@ -13,7 +13,7 @@ from typing import Any
 from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback, StateEffect
 from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
 from headgate.rules.spark.facts.output_columns import OutputChange
-from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD
+from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD, without_lead
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 _FILES = "measured on Spark 4.2.0: batch reads of a file sink's directory"
@@ -50,7 +50,7 @@ class DownstreamRule(NamedRule):
     def of(self, *seen: object) -> Finding:
         """Return the finding for one thing that was seen."""
         result: RuleResult = self.check(*seen)
-        return result.finding(self.code, self.why, self.source)
+        return result.finding(self.code, without_lead(self.why), self.source)
 
 
 def downstream_rule(

@@ -21,7 +21,8 @@ class Ground:
 
     `pipelines` are the names that the compared pipeline goes by, empty where nothing says it;
     `nodes` those of both versions by id; `rules` every code that there is; `file` is how a message
-    calls headgate.toml.
+    calls headgate.toml. `unnamed` says what to do if an acceptance has a pipeline, and nothing
+    names the one of the finding.
     """
 
     today: date
@@ -29,6 +30,7 @@ class Ground:
     nodes: Mapping[str, Node]
     rules: Collection[str]
     file: str = "headgate.toml"
+    unnamed: str = "With `headgate diff`, name the pipeline with --pipeline."
 
 
 def _nodes(finding: Finding) -> tuple[str | None, ...]:
@@ -115,8 +117,7 @@ def _warnings(
         elif accept.pipeline is not None and not ground.pipelines:
             yield (
                 f"{label} is for pipeline {accept.pipeline}, but nothing names the pipeline of the "
-                "finding, so the acceptance doesn't apply. With `headgate diff`, name the pipeline "
-                "with --pipeline."
+                f"finding, so the acceptance doesn't apply. {ground.unnamed}"
             )
         elif _is_here(accept, ground) and accept.until < ground.today:
             yield (

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headgate.model.topic_schema import Effect, FieldChange, FieldChangeKind, SchemaFinding
-from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD, Certainty, FieldRead
+from headgate.rules.topic_schemas.facts.field_reads import (
+    NEEDS_FIELD,
+    Certainty,
+    FieldRead,
+    without_lead,
+)
 from headgate.rules.topic_schemas.facts.rule import Breach, Pair, rule
 
 SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
@@ -66,8 +71,7 @@ def judge_reads(change: FieldChange, reads: Iterable[FieldRead]) -> Iterator[Sch
             path=change.path,
             before=change.before,
             after=change.after,
-            # The sentence names the pipeline, so the rule's first one would say it again.
-            why=f"{read.sentence} {chosen.why.partition('. ')[2]}",
+            why=f"{read.sentence} {without_lead(chosen.why)}",
             remedy=chosen.remedy,
             source=chosen.source,
             pipeline=read.pipeline,

@@ -61,7 +61,11 @@ class OffsetRanges:
 
 def read_ranges(text: str, option: str = "--offsets") -> OffsetRanges:
     """Return the ranges of a JSON text, or of `@FILE` with one; CaptureError if it is wrong."""
-    text = Path(text[1:]).read_text("utf-8") if text.startswith("@") else text
+    try:
+        text = Path(text[1:]).read_text("utf-8") if text.startswith("@") else text
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it isn't UTF-8 text"
+        raise CaptureError(f"{option}: can't read {text[1:]}: {why}") from error
     try:
         document = json.loads(text)
         return OffsetRanges({str(t): _parts(parts) for t, parts in document.items()})

@@ -300,10 +300,7 @@ def _reach(reach: Reach, title: str, *, tell: bool) -> None:
         if listed := markup.facts(owners):
             st.html(markup.section("Owners to notify") + listed)
         if reach.unowned:
-            text = (
-                f"No owner set: {', '.join(reach.unowned[:LISTED_NAMES])}. Set `owner` in "
-                "headgate.toml."
-            )
+            text = f"No owner set: {', '.join(_some(reach.unowned))}. Set `owner` in headgate.toml."
             st.html(markup.say(text, "unknown"))
 
 

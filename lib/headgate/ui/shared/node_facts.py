@@ -150,7 +150,7 @@ def _positions(begun: Any, now: Any) -> str:
         key=lambda pair: (pair[0], int(pair[1]) if str(pair[1]).isdecimal() else 0),
     )
     rows = [
-        (Code(f"{t} {p}"), _offset(begun, t, p), _offset(now, t, p))
+        (Code(f"{t}[{p}]"), _offset(begun, t, p), _offset(now, t, p))
         for t, p in pairs[:MANY_PARTITIONS]
     ]
     more = len(pairs) - MANY_PARTITIONS

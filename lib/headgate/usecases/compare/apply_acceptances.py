@@ -83,6 +83,12 @@ def known_codes() -> frozenset[str]:
     return frozenset(r.code for r in all_rules())
 
 
+_OF_A_SCHEMA = (
+    "A finding about the schema itself has no pipeline. Replace `pipeline` of the acceptance with "
+    "`where`, the field or the topic."
+)
+
+
 def with_accepted(
     report: SchemaReport, names: Sequence[str], context: Context, today: date | None = None
 ) -> SchemaReport:
@@ -97,6 +103,7 @@ def with_accepted(
         # Acceptances of other rules say nothing of it.
         own = [a for a in accepts if a.rule == finding.rule]
         ground = ground_of(context, (), pipeline=finding.pipeline, today=today)
+        ground = replace(ground, unnamed=_OF_A_SCHEMA)
         alone = replace(report, findings=(finding,), warnings=())
         return accept_findings(alone, own, ground, lambda f: (f.path, *names))
 

@@ -16,7 +16,13 @@ from headgate.text.java_patterns import java_pattern
 
 NEEDS_FIELD = "Does the pipeline {pipeline} need the field {path}?"
 """The question if a pipeline's query plan doesn't show how it uses a field."""
+_LEAD = re.compile(r"A registered pipeline [^.]*\. (?:The pipeline's evidence [^.]*\. )?")
 DEFINES_COLUMNS = frozenset(("project", "aggregate", "generate", "expand", "window"))
+
+
+def without_lead(why: str) -> str:
+    """Return a rule's reason without the sentences that a `FieldRead.sentence` says by name."""
+    return _LEAD.sub("", why, count=1)
 
 
 class Certainty(StrEnum):
