@@ -104,7 +104,7 @@ def _add_cases(change: Change, kind: str, code: str, engine: str, module: str) -
 
 
 def add_step(change: Change, given: argparse.Namespace) -> str:
-    """Add a step's module and its line in the table of steps."""
+    """Add a step's module, its line in the table of steps, and its action in a scenario."""
     steps = f"{PKG}/reprocess/steps"
     folders = sorted(p.parent.name for p in (ROOT / steps).glob("*/__init__.py"))
     family = one_of(given.family, [f for f in folders if f != "base"], "a family of steps")
@@ -117,6 +117,9 @@ def add_step(change: Change, given: argparse.Namespace) -> str:
     change.create(test, template("step_test", **fields))
     row = f'    "{name}": "{family}.{name}:{camel(name)}",'
     change.insert(table, row, after="\n_STEP_CLASSES = {", before="\n}\n")
+    if given.scenario is not None:
+        module = f"{PKG}/reprocess/scenarios/{given.scenario.replace('-', '_')}/scenario.py"
+        change.insert(module, f'        "{name}",', after="\n    steps=(", before="")
     return test
 
 
@@ -320,6 +323,7 @@ def parser() -> argparse.ArgumentParser:
     step = kinds.add_parser("step", help="a step of a plan")
     step.add_argument("family", help="folder of the step, such as topics")
     step.add_argument("name", help="action of the step, such as add_partitions")
+    step.add_argument("--scenario", help="scenario that declares the step, such as from-scratch")
     step.set_defaults(add=add_step)
     scenario = kinds.add_parser("scenario", help="a scenario")
     scenario.add_argument("name", help="such as late-batch")

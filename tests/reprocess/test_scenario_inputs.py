@@ -18,6 +18,8 @@ REWIND = Scenario(
     what="Go back.",
     support=dict.fromkeys(Engine, SUPPORTED),
     build=lambda asked: asked.block("not today"),
+    steps=(),
+    risks=tuple,
     options=(
         Option(name="batch", ask="Which?", help="A batch.", kind=Kind.NUMBER, one_of="point"),
         Option(name="at", ask="When?", help="A time.", one_of="point"),
@@ -66,6 +68,8 @@ def test_a_required_answer_is_asked_for_where_it_makes_sense():
         what="",
         support={},
         build=lambda _request: pytest.fail("it was built without its answers"),
+        steps=(),
+        risks=tuple,
         options=(option,),
     )
     with pytest.raises(ScenarioError, match=r"copy needs the option --group: Whose\."):

@@ -22,7 +22,10 @@ MADE = {
     "new-module": ("rule spark late_rows late_rows_lost --prefix LAT", "LAT001 did not speak"),
     "streams-rule": ("rule kafka-streams input_topics input_moved", r"KST\d{3} did not speak"),
     "readiness-rule": ("readiness-rule releases spark_too_old", r"RDY\d{3} did not speak: write"),
-    "step": ("step topics rename_topics", "write `apply` of RenameTopics in lib/headgate/"),
+    "step": (
+        "step topics rename_topics --scenario rewind",
+        "write `apply` of RenameTopics in lib/headgate/",
+    ),
     "scenario": ("scenario move-cluster --engines spark,kafka-streams", "has no steps yet: write"),
     "sink": ("sink jdbc JdbcSink", "record explain.txt and progress.json .* tests/golden/sinks/"),
     "evidence": ("evidence spark zebra-notes", "real files into tests/golden/zebra_notes, then"),
@@ -47,6 +50,8 @@ checks = {rule.check.__name__ for rule in all_rules()}
 assert {"table_renamed", "late_rows_lost", "input_moved", "spark_too_old"} <= checks
 assert len({rule.code for rule in all_rules()}) == len(all_rules())
 assert "rename_topics" in {step.action for step in all_steps()}
+assert "rename_topics" in SCENARIOS["rewind"].steps
+assert SCENARIOS["move-cluster"].steps == SCENARIOS["move-cluster"].risks() == ()
 assert SCENARIOS["move-cluster"].name == "move-cluster"
 assert len([name for name, _ in STATEMENTS if name == "move-cluster"]) == 2
 assert known_sink("JdbcSink").format == "jdbc"
@@ -144,6 +149,7 @@ WRONG = {
     "rule spark cost cost_grows": "--prefix",
     "readiness-rule releases class": "'class' isn't a name",
     "step tables rename_tables": "'tables' isn't a family of steps: choose one of checkpoint",
+    "step topics move_topics --scenario nowhere": "nowhere/scenario.py not found",
     "step checkpoint a_name_that_is_far_too_long_for_it": "use shorter names",
     "scenario move_it": "divide its words by -",
     "scenario move-it --engines flink": "'flink' isn't an engine",

@@ -17,6 +17,7 @@ from headgate.reprocess.steps.checkpoint.switch_checkpoint import (
     SwitchCheckpoint,
 )
 from headgate.reprocess.steps.process.stop_start import StopPipeline
+from headgate.text.risk import Risk
 
 VARIABLE = "HEADGATE_CHECKPOINT"
 
@@ -82,24 +83,42 @@ def blockers(pipeline: Pipeline) -> list[str]:
     ]
 
 
+START_ELSEWHERE = Risk(
+    "after the run, everything that starts {pipeline} (scheduler, orchestrator, person) must "
+    "use checkpoint {new_location}. If the query starts on the old checkpoint {old_location}, "
+    "the query resumes at its offsets from before the run"
+)
+
+
 def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
     """Say what else may start the query, and what stays."""
     return [
-        f"after the run, everything that starts {pipeline.name} (scheduler, orchestrator, "
-        f"person) must use checkpoint {place}. If the query starts on the old checkpoint "
-        f"{found.location}, the query resumes at its offsets from before the run",
+        START_ELSEWHERE(pipeline=pipeline.name, new_location=place, old_location=found.location),
         _stays(pipeline, found.location),
     ]
+
+
+OLD_CHECKPOINT_STAYS = Risk(
+    "Headgate keeps the old checkpoint {location} unchanged for an undo. The checkpoint uses "
+    "disk space until you delete it",
+    location="OLD_LOCATION",
+)
+OLD_CHECKPOINT_STAYS_FOR_UNDO = Risk(
+    "Headgate keeps the old checkpoint {location} unchanged for an undo, until it deletes the "
+    "snapshots of this run (`keep_snapshots` under [runs] in headgate.toml)",
+    location="OLD_LOCATION",
+)
 
 
 def _stays(pipeline: Pipeline, place: str) -> str:
     """Say how long the old checkpoint uses disk space; one of a run goes with its snapshots."""
     if place.rstrip("/") == (pipeline.declared or pipeline.checkpoint or "").rstrip("/"):
-        return (
-            f"Headgate keeps the old checkpoint {place} unchanged for an undo. The checkpoint uses "
-            "disk space until you delete it"
-        )
-    return (
-        f"Headgate keeps the old checkpoint {place} unchanged for an undo, until it deletes the "
-        "snapshots of this run (`keep_snapshots` under [runs] in headgate.toml)"
-    )
+        return OLD_CHECKPOINT_STAYS(location=place)
+    return OLD_CHECKPOINT_STAYS_FOR_UNDO(location=place)
+
+
+RISKS = (
+    START_ELSEWHERE,
+    OLD_CHECKPOINT_STAYS,
+    OLD_CHECKPOINT_STAYS_FOR_UNDO,
+)

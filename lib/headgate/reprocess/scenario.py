@@ -19,6 +19,7 @@ from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import Condition
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.inspector import Inspector
+from headgate.text.risk import Risk
 
 
 class Kind(StrEnum):
@@ -169,6 +170,10 @@ class Scenario:
 
     `short` is a sentence that fits a line of a terminal beside the name (55 characters).
 
+    `steps` are the actions of all steps that its plans can have, and `risks` returns all risks:
+    both for the docs, and tests compare them with plans. `risks` is a function, because it imports
+    the modules of all engines.
+
     `build` returns the plan, with or without blockers; it changes nothing. A plan whose options are
     empty gets those that were asked; a builder that resolves one (two days ago) returns the plan
     with the resolved ones, because the plan is built again from them before its run begins.
@@ -180,6 +185,8 @@ class Scenario:
     what: str
     support: Mapping[Engine, Support]
     build: Callable[[PlanRequest], Plan]
+    steps: tuple[str, ...]
+    risks: Callable[[], tuple[Risk, ...]]
     options: tuple[Option, ...] = ()
 
     def option(self, name: str) -> Option | None:

@@ -13,6 +13,7 @@ from headgate.reprocess.checkpoint.issue import CheckpointIssue, Known
 from headgate.reprocess.checkpoint.source_log_issues import entries_beyond, foreign_files
 from headgate.text.json_text import read_json
 from headgate.text.numbers import plural
+from headgate.text.risk import Risk
 
 _UUID, _UUID_LENGTH = re.compile(r"[0-9a-fA-F]+(-[0-9a-fA-F]+){4}"), 36
 _SHUFFLE = "spark.sql.shuffle.partitions"
@@ -54,6 +55,12 @@ def _is_uuid(text: str) -> bool:
     return _UUID.fullmatch(text) is not None and len(text) <= _UUID_LENGTH
 
 
+TORN_COMMIT = Risk(
+    "batch {batch} is reprocessed: a sink that isn't idempotent, such as Kafka, gets duplicates",
+    batch="N",
+)
+
+
 def torn_commit(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
     """Find a newest commit that wasn't fully written: its batch counts as uncommitted."""
     last = found.last_commit
@@ -68,10 +75,7 @@ def torn_commit(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None
         code="torn-commit",
         what=what,
         edits=_removed(gone),
-        risk=(
-            f"batch {last} is reprocessed: a sink that isn't idempotent, such as Kafka, gets "
-            "duplicates"
-        ),
+        risk=TORN_COMMIT(batch=last),
     )
 
 
@@ -92,6 +96,14 @@ def torn_offsets(found: CheckpointFiles, _known: Known) -> CheckpointIssue | Non
     return _one_back(found, newest, what)
 
 
+ONE_BATCH_BACK = Risk(
+    "batch {batch} is reprocessed, starting at the end of batch {before}: the sink gets "
+    "duplicates, unless it overwrites by key",
+    batch="N",
+    before="N-1",
+)
+
+
 def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
     """Take the last batch back: where it stood is lost with its entry."""
     if found.sink_batch is not None and found.sink_batch >= batch:
@@ -104,11 +116,16 @@ def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
         code="torn-offsets",
         what=what,
         edits=_removed([f"commits/{batch}", f"offsets/{batch}"]),
-        risk=(
-            f"batch {batch} is reprocessed, starting at the end of batch {batch - 1}: the sink "
-            "gets duplicates, unless it overwrites by key"
-        ),
+        risk=ONE_BATCH_BACK(batch=batch, before=batch - 1),
     )
+
+
+COMMITS_REMOVED = Risk(
+    "the query reprocesses {batches}, starting with batch {first}: the sink gets duplicates, "
+    "unless it overwrites by key",
+    batches="N batches",
+    first="N",
+)
 
 
 def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
@@ -128,11 +145,13 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
         code="commits-beyond",
         what=what,
         edits=_removed([f"commits/{b}" for b in gone]),
-        risk=(
-            f"the query reprocesses {plural(len(gone), 'batch')}, starting with batch {gone[0]}: "
-            "the sink gets duplicates, unless it overwrites by key"
-        ),
+        risk=COMMITS_REMOVED(batches=plural(len(gone), "batch"), first=gone[0]),
     )
+
+
+BEGUN_TWICE = Risk(
+    "if the sink already has rows of the uncommitted batch, it gets these rows twice"
+)
 
 
 def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
@@ -167,14 +186,18 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         return CheckpointIssue(
             code="uncommitted", what=f"{what}. {problem}", scenario="new-checkpoint"
         )
-    risk = (
-        None
-        if why
-        else "if the sink already has rows of the uncommitted batch, it gets these rows twice"
-    )
+    risk = None if why else BEGUN_TWICE()
     return CheckpointIssue(
         code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk
     )
+
+
+SOURCE_LOG_WRITTEN = Risk(
+    "the repair writes `{folder}` with the offsets of batch {batch}: the query then can't be "
+    "rewound to batch {before}",
+    batch="N",
+    before="N-1",
+)
 
 
 def predecessor(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
@@ -200,10 +223,7 @@ def predecessor(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None
         code="predecessor",
         what=f"`{path}` {there}, but Spark reads it when the query starts",
         edits=(Edit(path=path, text=text.decode()),),
-        risk=(
-            f"the repair writes `{path}` with the offsets of batch {newest}: the query then "
-            f"can't be rewound to batch {newest - 1}"
-        ),
+        risk=SOURCE_LOG_WRITTEN(folder=path, batch=newest, before=newest - 1),
     )
 
 
@@ -315,3 +335,12 @@ def _has_state_ids(found: CheckpointFiles) -> bool:
 
 def _removed(paths: list[str]) -> tuple[Edit, ...]:
     return tuple(Edit(path=path) for path in paths)
+
+
+RISKS = (
+    TORN_COMMIT,
+    ONE_BATCH_BACK,
+    COMMITS_REMOVED,
+    BEGUN_TWICE,
+    SOURCE_LOG_WRITTEN,
+)

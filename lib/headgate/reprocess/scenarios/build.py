@@ -28,8 +28,8 @@ from headgate.reprocess.scenario import (
 from headgate.reprocess.scenario_inputs import read_answers
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.chain_offer import OFFERS, with_chain_offer
-from headgate.reprocess.scenarios.shared.output_statements import with_statements
-from headgate.reprocess.scenarios.shared.shared_commands import with_shared_stops
+from headgate.reprocess.scenarios.shared.output_statements import EXTERNAL, with_statements
+from headgate.reprocess.scenarios.shared.shared_commands import STOPPED_TOO, with_shared_stops
 from headgate.text.numbers import as_records, instead
 
 
@@ -71,6 +71,9 @@ SCENARIOS = _Scenarios(
     "incremental",
     "chain",
 )
+
+RISKS = (STOPPED_TOO, EXTERNAL)
+"""Risks that the plan of any scenario can have."""
 
 # The key of a run's impact under which stands what was approved.
 APPROVED = "approved"

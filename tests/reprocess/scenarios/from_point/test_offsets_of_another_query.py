@@ -12,6 +12,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind, SourcePosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.from_point import scenario
+from headgate.reprocess.scenarios.from_point.risks import left_out_risks
 from support.flat_ports import FlatPorts
 
 OFFSETS = {"/q": {"orders": {0: 1}}, "/o": {"orders": {0: 4}, "clicks": {0: 2}}, "/f": {}}
@@ -55,7 +56,7 @@ def test_offsets_of_another_query_are_taken_only_for_topics_that_the_query_reads
     """A plan with topics that only the other query reads would be blocked for good."""
     asked = from_query("other")
     assert scenario.resolved(asked).options == {"to-offsets": ["orders,0,4"]}
-    (risk,) = scenario._left_out_risks(asked)
+    (risk,) = left_out_risks(asked)
     assert risk.startswith("the run ignores the offsets that other has for clicks, because")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.reprocess.ports.spark_jobs import EventTimes
-from headgate.reprocess.scenarios.historical_range.scenario import _exactness
+from headgate.reprocess.scenarios.historical_range.risks import exactness
 from headgate.reprocess.scenarios.shared.processing_mode import ProcessingMode
 
 WHOLE = {"t": {"0": (5, 90), "1": (3, 8), "2": (4, 4)}}
@@ -25,7 +25,7 @@ FOUND = EventTimes(slices=(), column="at", is_exact=True, result_time=None, colu
     ],
 )
 def test_only_what_was_measured_whole_is_exact(scanned, said):
-    assert said in _exactness(None, {"t": scanned}, WHOLE, FOUND, BATCH)
+    assert said in exactness(None, {"t": scanned}, WHOLE, FOUND, BATCH)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def test_only_what_was_measured_whole_is_exact(scanned, said):
     ],
 )
 def test_a_lateness_is_kept_only_by_a_scan_that_covers_it(scanned, said):
-    assert said in _exactness("3d", {"t": scanned}, LATE, FOUND, BATCH)
+    assert said in exactness("3d", {"t": scanned}, LATE, FOUND, BATCH)
 
 
 def test_what_a_stream_drops_its_input_has():
-    said = _exactness(None, WHOLE, WHOLE, FOUND, STREAM)
+    said = exactness(None, WHOLE, WHOLE, FOUND, STREAM)
     assert said.startswith("the input is complete: Headgate measured the event times of all ")
     assert said.endswith("that Kafka still has. The deleted ones are from before the range")

@@ -13,7 +13,7 @@ from headgate.reprocess.conditions import ENTRY_POINT
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan, folder_resource
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
-from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import common, processing_mode
 from headgate.reprocess.scenarios.shared.compared_results import (
     IGNORE,
     KEYS,
@@ -22,6 +22,7 @@ from headgate.reprocess.scenarios.shared.compared_results import (
     comparison_of,
 )
 from headgate.reprocess.scenarios.shared.processed_records import (
+    FIRST_RECORD_EXPIRES,
     Ranges,
     range_blockers,
     range_rows,
@@ -45,6 +46,7 @@ from headgate.reprocess.steps.outputs.compare_results import CompareResults
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_records import ProcessRecords
 from headgate.text.numbers import as_records
+from headgate.text.risk import Risk
 
 _FUNCTION = re.compile(r"[\w.]+:\w+")
 
@@ -130,6 +132,11 @@ def _plan(
     )
 
 
+BOTH_READ = Risk(
+    "each version reads {records}. The plan counts the records of both", records="up to N records"
+)
+
+
 def _risks(
     request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges, mode: ProcessingMode
 ) -> list[str]:
@@ -137,8 +144,8 @@ def _risks(
     each = sum(end - begin for parts in ranges.values() for begin, end in parts.values())
     return [
         *mode.risks(request.version),
-        f"each version reads {as_records(each)}. The plan counts the records of both",
-        _STREAM if mode.is_stream else _BATCH,
+        BOTH_READ(records=as_records(each)),
+        AS_STREAMS() if mode.is_stream else AS_BATCHES(),
         *common.lost_risks(topics),
         *load_risks(request, topics, ranges, limit=mode.limit, times=2),
         *retention_risks(request.inspector, topics, ranges, request.options.get("rate")),
@@ -146,12 +153,12 @@ def _risks(
     ]
 
 
-_BATCH = (
+AS_BATCHES = Risk(
     "both versions process the records as a batch. In a batch no record is late, so the "
     "comparison misses differences that only late records cause. To include late records, set "
     "--as to stream"
 )
-_STREAM = (
+AS_STREAMS = Risk(
     "both versions get the same batches. In append mode, a window that is still open at the last "
     "offset has no result in either version"
 )
@@ -163,6 +170,22 @@ SCENARIO = Scenario(
     short="Compare the results of two versions on equal records.",
     what="Process the same records with two versions, and compare their results row by row.",
     build=build,
+    steps=(
+        "process_records",
+        "install_results",
+        "compare_results",
+    ),
+    risks=lambda: (
+        BOTH_READ,
+        AS_BATCHES,
+        AS_STREAMS,
+        *processing_mode.RISKS,
+        *common.LOST_RISKS,
+        *processing_mode.LOAD_RISKS,
+        processing_mode.LEAST_SECONDS,
+        FIRST_RECORD_EXPIRES,
+        common.EFFECTS_UNKNOWN,
+    ),
     options=(
         Option(
             name="other",

@@ -15,9 +15,13 @@ from headgate.reprocess.plan import RESET, Plan
 from headgate.reprocess.scenario import SUPPORTED, Kind, Option, PlanRequest, Scenario, refused
 from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_streams
 from headgate.reprocess.scenarios.from_point import scenario as from_point
-from headgate.reprocess.scenarios.shared import kafka_streams_options, kafka_streams_topology
+from headgate.reprocess.scenarios.shared import (
+    kafka_streams_options,
+    kafka_streams_reset_checks,
+    kafka_streams_topology,
+)
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import ResetRequest
-from headgate.reprocess.steps.offsets.target import Target, TargetKind
+from headgate.reprocess.steps.offsets.target import TARGET_RISKS, Target, TargetKind
 
 _POINTS = (
     *("to-offset", "to-earliest", "to-latest", "to-datetime", "by-duration", "shift-by"),
@@ -109,6 +113,8 @@ SCENARIO = Scenario(
     what="Reset a Kafka Streams application, with the options of Kafka's "
     "kafka-streams-application-reset.",
     build=build,
+    steps=from_point.SCENARIO.steps,
+    risks=lambda: (*TARGET_RISKS, *kafka_streams_reset_checks.RISKS),
     options=(
         INPUT_TOPICS,
         *_points(),

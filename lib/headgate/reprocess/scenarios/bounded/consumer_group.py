@@ -8,6 +8,7 @@ from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.bounded import options
 from headgate.reprocess.scenarios.bounded.options import (
     deleted_unread,
     end_risks,
@@ -17,18 +18,23 @@ from headgate.reprocess.scenarios.bounded.options import (
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.group_inputs import (
+    OTHER_TOPICS,
     described_topology,
     input_topics,
     other_topic_blockers,
     other_topic_risks,
 )
-from headgate.reprocess.scenarios.shared.processed_records import retention_risks
+from headgate.reprocess.scenarios.shared.processed_records import (
+    FIRST_RECORD_EXPIRES,
+    retention_risks,
+)
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of, shown
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.process.run_to_offsets import RunToOffsets
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpOffsets
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 _TYPES = {
     Engine.CONSUMER_GROUP: (GroupType.CLASSIC, GroupType.CONSUMER),
@@ -101,6 +107,33 @@ def _keep(request: PlanRequest, group: Group, topics: Mapping[str, Topic]) -> St
     )
 
 
+NEW_RECORDS_TOO = Risk(
+    "until Headgate stops {pipeline} at the end of the run, {pipeline} also processes records "
+    "that arrive during the run"
+)
+PATTERN_UNCLEAR = Risk(
+    "{pipeline} subscribes to topics by pattern: {patterns}. Headgate can't evaluate this "
+    "Java syntax, so the run doesn't wait for topics without committed offsets. Add all input "
+    "topics to `topics` of {pipeline} in headgate.toml"
+)
+NO_COMMITTED_OFFSET = Risk(
+    "these partitions have records, but no committed offset: {partitions}. There, {pipeline} "
+    "starts at the offset that its auto.offset.reset sets. With `latest`, the run may not "
+    "end: pass --time-limit",
+    partitions="TOPIC[PARTITION]",
+)
+DELETED_UNREAD = Risk(
+    "{lost}. In the affected partitions, {pipeline} starts at the offset that its "
+    "auto.offset.reset sets. With `latest`, {pipeline} also skips the records that are left, "
+    "and the run may not end: pass --time-limit",
+    lost="Kafka has deleted up to N records of TOPIC that weren't processed",
+)
+OFFSETS_STAY = Risk(
+    "an undo doesn't restore the old offsets, because Headgate can't restore the state stores "
+    "as they were at these offsets"
+)
+
+
 def _risks(
     request: PlanRequest,
     group: Group,
@@ -108,16 +141,9 @@ def _risks(
     positions: Mapping[tuple[str, int], int],
 ) -> Iterator[str]:
     name = request.pipeline.name
-    yield (
-        f"until Headgate stops {name} at the end of the run, {name} also processes records that "
-        "arrive during the run"
-    )
+    yield NEW_RECORDS_TOO(pipeline=name)
     if unclear := described_topology(request.pipeline, request.version, group).unclear:
-        yield (
-            f"{name} subscribes to topics by pattern: {name_list(unclear)}. Headgate can't "
-            "evaluate this Java syntax, so the run doesn't wait for topics without committed "
-            f"offsets. Add all input topics to `topics` of {name} in headgate.toml"
-        )
+        yield PATTERN_UNCLEAR(pipeline=name, patterns=name_list(unclear))
     new = [
         f"{t}[{p.number}]"
         for t, topic in sorted(topics.items())
@@ -125,23 +151,12 @@ def _risks(
         if (t, p.number) not in positions and p.end != p.begin
     ]
     if new:
-        yield (
-            f"these partitions have records, but no committed offset: {name_list(new)}. There, "
-            f"{name} starts at the offset that its auto.offset.reset sets. With `latest`, the run "
-            "may not end: pass --time-limit"
-        )
+        yield NO_COMMITTED_OFFSET(partitions=name_list(new), pipeline=name)
     for lost in deleted_unread(topics, positions):
-        yield (
-            f"{lost}. In the affected partitions, {name} starts at the offset that its "
-            f"auto.offset.reset sets. With `latest`, {name} also skips the records that are left, "
-            "and the run may not end: pass --time-limit"
-        )
+        yield DELETED_UNREAD(lost=lost, pipeline=name)
     yield from other_topic_risks(request.pipeline, group, topics)
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
-        yield (
-            "an undo doesn't restore the old offsets, because Headgate can't restore the state "
-            "stores as they were at these offsets"
-        )
+        yield OFFSETS_STAY()
     yield from retention_risks(request.inspector, topics, common.unread_ranges(topics, positions))
     yield from end_risks(request)
     yield from time_risks(request)
@@ -162,3 +177,16 @@ def _blockers(
             f"group {group.id} is of type {group.type}, which doesn't match engine "
             f"{request.pipeline.engine}. Check `engine` and `group` in headgate.toml"
         )
+
+
+RISKS = (
+    NEW_RECORDS_TOO,
+    PATTERN_UNCLEAR,
+    NO_COMMITTED_OFFSET,
+    DELETED_UNREAD,
+    OFFSETS_STAY,
+    OTHER_TOPICS,
+    FIRST_RECORD_EXPIRES,
+    *options.RISKS,
+    *common.GROUP_RISKS,
+)

@@ -11,6 +11,7 @@ from headgate.reprocess.scenarios.shared.common import at_least, unread_parts
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 from headgate.text.numbers import as_records
+from headgate.text.risk import Risk
 
 
 def unread_records(
@@ -41,15 +42,19 @@ def start_after(request: PlanRequest, stop: StopPipeline) -> tuple[Step, ...]:
     return (start_or_ask(stop),) if request.options.get("start-after") else ()
 
 
+STARTS_AFTER = Risk(
+    "after the run, {pipeline} starts again, and processes the records after the end offsets "
+    "of the run"
+)
+STAYS_STOPPED = Risk("{pipeline} stays stopped after the run{suspended}", suspended="")
+
+
 def end_risks(request: PlanRequest) -> list[str]:
     """Say whether the pipeline runs after the run."""
     pipeline = request.pipeline
     if request.options.get("start-after"):
-        return [
-            f"after the run, {pipeline.name} starts again, and processes the records after the end "
-            "offsets of the run"
-        ]
-    return [f"{pipeline.name} stays stopped after the run{_suspended(pipeline)}"]
+        return [STARTS_AFTER(pipeline=pipeline.name)]
+    return [STAYS_STOPPED(pipeline=pipeline.name, suspended=_suspended(pipeline))]
 
 
 def _suspended(pipeline: Pipeline) -> str:
@@ -58,12 +63,23 @@ def _suspended(pipeline: Pipeline) -> str:
     return ", and its restarts stay suspended. An undo re-enables the restarts"
 
 
+TIME_LIMIT = Risk(
+    "after {limit} s, Headgate cancels the run, even if records are unread. `headgate resume "
+    "RUN` continues to the same offsets",
+    limit="N",
+)
+
+
 def time_risks(request: PlanRequest) -> list[str]:
     """Say what the time limit means."""
     limit = at_least(request.options, "time-limit", 1, None)
     if limit is None:
         return []
-    return [
-        f"after {limit} s, Headgate cancels the run, even if records are unread. "
-        "`headgate resume RUN` continues to the same offsets"
-    ]
+    return [TIME_LIMIT(limit=limit)]
+
+
+RISKS = (
+    STARTS_AFTER,
+    STAYS_STOPPED,
+    TIME_LIMIT,
+)

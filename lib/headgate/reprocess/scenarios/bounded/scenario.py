@@ -27,6 +27,17 @@ SCENARIO = Scenario(
     what="Process records up to the latest offsets at the start of the run, then stop the "
     "pipeline.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "back_up_checkpoint",
+        "back_up_offsets",
+        "record_offsets",
+        "start_pipeline",
+        "manual_step",
+        "run_bounded",
+        "run_to_offsets",
+    ),
+    risks=lambda: (*spark.RISKS, *consumer_group.RISKS),
     options=(
         Option(
             name="max-records",

@@ -13,6 +13,7 @@ from headgate.reprocess.conditions import no_entry_point
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.bounded import options
 from headgate.reprocess.scenarios.bounded.options import (
     deleted_unread,
     end_risks,
@@ -21,11 +22,20 @@ from headgate.reprocess.scenarios.bounded.options import (
     unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared.processed_records import retention_risks
-from headgate.reprocess.scenarios.shared.processing_mode import least_seconds, load_risks
+from headgate.reprocess.scenarios.shared.processed_records import (
+    FIRST_RECORD_EXPIRES,
+    retention_risks,
+)
+from headgate.reprocess.scenarios.shared.processing_mode import (
+    LEAST_SECONDS,
+    LOAD_RISKS,
+    least_seconds,
+    load_risks,
+)
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 
 def build(request: PlanRequest) -> Plan:
@@ -115,53 +125,79 @@ def _blockers(request: PlanRequest, found: Checkpoint, position: QueryPosition) 
         )
 
 
+WRITES_TO_SINK = Risk(
+    "{entry_point} runs with the worker's credentials, and writes to the query's sink. An "
+    "undo can't delete this output",
+    entry_point="MODULE:FUNCTION",
+)
+UP_TO_LATEST = Risk(
+    "the run processes records up to the latest offsets at the start of the query. Records "
+    "that arrive later aren't processed"
+)
+RATE_ON_AVERAGE = Risk(
+    "on average, the run reads at most {rate} records/s: a batch has at most 10 seconds' "
+    "worth of records. Within a batch, Spark reads as fast as it can",
+    rate="N",
+)
+LATE_DROPPED = Risk(
+    "Spark drops records older than the watermark, as in normal operation. With smaller "
+    "batches (--max-records, --rate), the watermark advances more often, so Spark may drop "
+    "more records"
+)
+SPARK_MASTER = Risk(
+    "the run uses the Spark master {master}. Its executors must be able to import the query's code"
+)
+
+
 def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]:
     pipeline = request.pipeline
-    yield (
-        f"{pipeline.entry_point} runs with the worker's credentials, and writes to the query's "
-        "sink. An undo can't delete this output"
-    )
-    yield (
-        "the run processes records up to the latest offsets at the start of the query. Records "
-        "that arrive later aren't processed"
-    )
+    yield WRITES_TO_SINK(entry_point=pipeline.entry_point)
+    yield UP_TO_LATEST()
     if (rate := common.at_least(request.options, "rate", 1, None)) is not None:
-        yield (
-            f"on average, the run reads at most {rate} records/s: a batch has at most 10 seconds' "
-            "worth of records. Within a batch, Spark reads as fast as it can"
-        )
+        yield RATE_ON_AVERAGE(rate=rate)
         yield from least_seconds(request, sum((unread or {}).values()))
     elif request.options.get("max-records") is None:
         total = None if unread is None else sum(unread.values())
         more = ", or pass --max-records"
         yield from common.first_batch_risks(request.version, total, more)
     if request.version is not None and request.version.watermarks:
-        yield (
-            "Spark drops records older than the watermark, as in normal operation. With smaller "
-            "batches (--max-records, --rate), the watermark advances more often, so Spark may drop "
-            "more records"
-        )
+        yield LATE_DROPPED()
     if not request.inspector.spark_jobs.master().startswith("local"):
-        yield (
-            f"the run uses the Spark master {request.inspector.spark_jobs.master()}. Its "
-            "executors must be able to import the query's code"
-        )
+        yield SPARK_MASTER(master=request.inspector.spark_jobs.master())
     yield from end_risks(request)
     yield from time_risks(request)
+
+
+DELETED_INPUT = Risk(
+    "{lost}. If failOnDataLoss is true (the default), the query fails. Otherwise, these "
+    "records are lost",
+    lost="Kafka has deleted up to N records of TOPIC that weren't processed",
+)
 
 
 def _input_risks(
     request: PlanRequest, topics: Mapping[str, Topic], position: QueryPosition
 ) -> list[str]:
     at = positions_of(position)
-    deleted = (
-        f"{lost}. If failOnDataLoss is true (the default), the query fails. Otherwise, these "
-        "records are lost"
-        for lost in deleted_unread(topics, at)
-    )
+    deleted = (DELETED_INPUT(lost=lost) for lost in deleted_unread(topics, at))
     unread = common.unread_ranges(topics, at)
     return [
         *deleted,
         *load_risks(request, topics, unread, limit="--rate"),
         *retention_risks(request.inspector, topics, unread, request.options.get("rate")),
     ]
+
+
+RISKS = (
+    WRITES_TO_SINK,
+    UP_TO_LATEST,
+    RATE_ON_AVERAGE,
+    LATE_DROPPED,
+    SPARK_MASTER,
+    DELETED_INPUT,
+    common.FIRST_BATCH_UNLIMITED,
+    LEAST_SECONDS,
+    *LOAD_RISKS,
+    FIRST_RECORD_EXPIRES,
+    *options.RISKS,
+)

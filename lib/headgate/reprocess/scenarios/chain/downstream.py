@@ -27,10 +27,13 @@ from headgate.reprocess.scenarios.chain.moves import (
     candidates,
     incomparable,
     is_all,
+    kept_state_risks,
+    lost_risks,
     newest_within,
     request_for,
     rewind_plan,
     rewinds,
+    run_risks,
     writers_of,
 )
 from headgate.reprocess.scenarios.chain.reset import reset_downstream
@@ -55,7 +58,7 @@ from headgate.reprocess.steps.offsets.skip_replaced import (
 from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import plural
 
 Replacements = Mapping[TopicPart, Replaced]
 
@@ -122,18 +125,6 @@ def _unread(replaced: Replacements, at: Mapping[TopicPart, int]) -> dict[str, in
     return {topic: count for topic, count in sorted(found.items()) if count}
 
 
-def _lost(cuts: Cuts, unread: Mapping[str, int]) -> Iterator[str]:
-    """Say what is lost of unread records that are skipped, but maybe not rewritten."""
-    found = [topic for topic in unread if not cuts[topic].is_exact]
-    if found:
-        count = sum(unread[topic] for topic in found)
-        yield (
-            f"the run skips {plural(count, 'unread record')} of {name_list(found)}. Unread records "
-            "that aren't rewritten are lost. Let the pipeline read all unread records before the "
-            "run"
-        )
-
-
 def _untold(
     request: PlanRequest, member: Member, cuts: Cuts, unread: Mapping[str, int]
 ) -> Iterator[str]:
@@ -175,7 +166,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *_state_risks(member, "reset"), *_lost(cuts, unread)),
+        risks=(*behind, *kept_state_risks(member, "reset"), *lost_risks(cuts, unread)),
         blockers=tuple(_untold(request, member, cuts, unread)),
     )
 
@@ -193,21 +184,6 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
         since=since,
         writers=writers,
     )
-
-
-def _state_risks(member: Member, *choices: str) -> Iterator[str]:
-    if member.is_stateless:
-        return
-    instead = " or ".join(f"--choose {member.name}={choice}" for choice in choices)
-    yield (
-        "the state includes the replaced records, so the rewritten records count twice. To "
-        f"avoid this, pass {instead}"
-    )
-    if member.version is not None and member.version.watermarks:
-        yield (
-            "the query keeps its watermark, so Spark drops rewritten records that are older than "
-            f"the watermark as late. To process them, pass {instead}"
-        )
 
 
 def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
@@ -272,7 +248,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *_state_risks(member, "rewind", "reset"), *_lost(cuts, unread)),
+        risks=(*behind, *kept_state_risks(member, "rewind", "reset"), *lost_risks(cuts, unread)),
         blockers=(
             *_of_remote(member, found),
             *((unknown_partitions(member.name, unknown),) if unknown else ()),
@@ -365,7 +341,7 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         out=None if is_last else cut,
         batch=chosen.batch.number,
         blockers=tuple(_blockers(member, found, catch_up)),
-        risks=tuple(_run_risks(member, chosen.unread(limits))),
+        risks=tuple(run_risks(member, chosen.unread(limits))),
     )
 
 
@@ -438,13 +414,4 @@ def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> 
         yield (
             "the query must process the records before the replaced records, then stop. For "
             f"this, set `entry_point` of {member.name} to MODULE:FUNCTION in headgate.toml"
-        )
-
-
-def _run_risks(member: Member, unread: Mapping[TopicPart, int]) -> Iterator[str]:
-    if any(unread.values()):
-        yield from common.catch_up_risks(member.version, unread)
-        yield (
-            f"{member.pipeline.entry_point} runs with the worker's credentials, to process the "
-            "records before the replaced records. The results are written to the query's sink"
         )

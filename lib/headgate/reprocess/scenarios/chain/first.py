@@ -27,6 +27,7 @@ from headgate.reprocess.steps.offsets.partition_offsets import commits_of
 from headgate.reprocess.steps.offsets.skip_replaced import replaced_in, unread_before
 from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso
 
 
@@ -54,6 +55,9 @@ def _blocked(member: Member, choice: Choice | None, why: str) -> Move:
     return Move(member=member, choice=choice or Choice.REWIND, blockers=(why,))
 
 
+NOT_REWRITTEN = Risk("some old results may not be rewritten: {reason}")
+
+
 def _from_scratch(request: PlanRequest, member: Member) -> Move:
     asked = request_for(request, member, "from-scratch", {})
     if member.pipeline.engine is Engine.SPARK:
@@ -76,7 +80,7 @@ def _from_scratch(request: PlanRequest, member: Member) -> Move:
         ),
         out=Cut(at=0, writer=member.name, is_exact=not gone),
         is_exact=not gone,
-        risks=tuple(f"some old results may not be rewritten: {why}" for why in gone),
+        risks=tuple(NOT_REWRITTEN(reason=why) for why in gone),
     )
 
 
@@ -209,9 +213,18 @@ def _committed(request: PlanRequest, member: Member) -> dict[TopicPart, int]:
     return {(t, p): o for t, parts in offsets.items() for p, o in parts.items()}
 
 
+STATE_STARTS_EMPTY = Risk(
+    "the state starts empty, so the new results lack all records from before the target time. "
+    "For complete results, use --to-earliest"
+)
+
+
 def _state_risks(member: Member) -> Iterator[str]:
     if not member.is_stateless:
-        yield (
-            "the state starts empty, so the new results lack all records from before the target "
-            "time. For complete results, use --to-earliest"
-        )
+        yield STATE_STARTS_EMPTY()
+
+
+RISKS = (
+    NOT_REWRITTEN,
+    STATE_STARTS_EMPTY,
+)

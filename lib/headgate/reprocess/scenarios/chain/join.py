@@ -23,6 +23,7 @@ from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.offsets.skip_replaced import replaced_in
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
 from headgate.text.numbers import name_list, plural
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso
 
 _OPTIONS = {"--at", "--to-earliest", "--exclude", "--choose"}
@@ -201,6 +202,22 @@ def _word(move: Move) -> str:
     }[move.choice]
 
 
+UNREGISTERED_CONSUMERS = Risk(
+    "{topic} is also read by {groups}. These consumers aren't in headgate.toml, and get "
+    "duplicates. Register them, or make them idempotent"
+)
+UNKNOWN_INPUTS = Risk(
+    "Headgate doesn't know which topics these pipelines read: {pipelines}. Any of them that "
+    "is downstream of the chain gets duplicates. Set `topics` of these pipelines in "
+    "headgate.toml"
+)
+UNKNOWN_OUTPUTS = Risk(
+    "these pipelines choose the output topic for each record: {pipelines}. So Headgate may "
+    "not know all their downstream pipelines, and these may get duplicates. Check which "
+    "pipelines read these topics, and make them idempotent"
+)
+
+
 def _own_risks(
     request: PlanRequest, links: Links, chain: Order, moves: tuple[Move, ...]
 ) -> Iterator[str]:
@@ -209,23 +226,12 @@ def _own_risks(
         yield from _effects(request, move)
     written = {t for m in moves if m.out is not None for t in m.member.writes}
     for topic, groups in unregistered(request.inspector, links, written).items():
-        yield (
-            f"{topic} is also read by {name_list(groups)}. These consumers aren't in "
-            "headgate.toml, and get duplicates. Register them, or make them idempotent"
-        )
+        yield UNREGISTERED_CONSUMERS(topic=topic, groups=name_list(groups))
     inside = {m.name for m in chain.members}
     if strange := [n for n in links.unknown if n not in inside]:
-        yield (
-            f"Headgate doesn't know which topics these pipelines read: {name_list(strange)}. Any "
-            "of them that is downstream of the chain gets duplicates. Set `topics` of these "
-            "pipelines in headgate.toml"
-        )
+        yield UNKNOWN_INPUTS(pipelines=name_list(strange))
     if anywhere := [n for n in links.anywhere if n in inside]:
-        yield (
-            f"these pipelines choose the output topic for each record: {name_list(anywhere)}. "
-            "So Headgate may not know all their downstream pipelines, and these may get "
-            "duplicates. Check which pipelines read these topics, and make them idempotent"
-        )
+        yield UNKNOWN_OUTPUTS(pipelines=name_list(anywhere))
 
 
 def _effects(request: PlanRequest, move: Move) -> Iterator[str]:
@@ -234,7 +240,27 @@ def _effects(request: PlanRequest, move: Move) -> Iterator[str]:
     is_next = pipeline.name != request.pipeline.name
     # Who skips processes rewritten records, and who isn't touched does as well.
     if is_next and pipeline.effects is Effects.EXTERNAL:
-        yield EXTERNAL.format(name=pipeline.name)
+        yield EXTERNAL(name=pipeline.name)
+
+
+REPLACED_EXACTLY = Risk(
+    "records in {topics} with a timestamp from {time} on are replaced. No record is missing "
+    "or counts twice if the clocks of all machines agree and only {pipeline} writes to "
+    "{topics}"
+)
+
+
+REPLACED_BY_WRITING = Risk(
+    "records in {topics} with a timestamp from {time} on are replaced. This time is a record "
+    "timestamp in the first pipeline's input, but {reason}, so the timestamps in {topics} say "
+    "when a record was written. Results that were written after this time from older input "
+    "records also count as replaced, but aren't rewritten: pipelines that skip the replaced "
+    "records lose them"
+)
+REPLACED_ABOUT = Risk(
+    "records in {topics} with a timestamp from {time} on are replaced. This time is "
+    "approximate: records around it can be missing or count twice"
+)
 
 
 def _boundary(request: PlanRequest, move: Move) -> Iterator[str]:
@@ -243,27 +269,25 @@ def _boundary(request: PlanRequest, move: Move) -> Iterator[str]:
         return
     topics, at = name_list(sorted(move.member.writes)), iso(from_milliseconds(move.out.at))
     if move.out.is_exact:
-        yield (
-            f"records in {topics} with a timestamp from {at} on are replaced. No record is "
-            f"missing or counts twice if the clocks of all machines agree and only "
-            f"{move.member.name} writes to {topics}"
-        )
+        yield REPLACED_EXACTLY(topics=topics, time=at, pipeline=move.member.name)
         return
     cuts = dict.fromkeys(sorted(move.member.writes), move.out)
     others = incomparable(request.inspector, cuts)
     if others:
-        about = (
-            f"This time is a record timestamp in the first pipeline's input, but "
-            f"{name_list(others.values())}, so the timestamps in {topics} say when a record was "
-            "written. Results that were written after this time from older input records also "
-            "count as replaced, but aren't rewritten: pipelines that skip the replaced records "
-            "lose them"
-        )
+        yield REPLACED_BY_WRITING(topics=topics, time=at, reason=name_list(others.values()))
     else:
-        about = "This time is approximate: records around it can be missing or count twice"
-    yield f"records in {topics} with a timestamp from {at} on are replaced. {about}"
+        yield REPLACED_ABOUT(topics=topics, time=at)
     if move.member.name == request.pipeline.name:
         yield from _fewer(request, move, cuts)
+
+
+FEWER_REPROCESSED = Risk(
+    "up to {replaced} of {topic} count as replaced, but {pipeline} reprocesses up to "
+    "{reprocessed}. If it writes at most one result per record, the others are older results, "
+    "which aren't rewritten",
+    replaced="N records",
+    reprocessed="N records",
+)
 
 
 def _fewer(request: PlanRequest, move: Move, cuts: Cuts) -> Iterator[str]:
@@ -274,8 +298,20 @@ def _fewer(request: PlanRequest, move: Move, cuts: Cuts) -> Iterator[str]:
         counts[row.topic] = counts.get(row.topic, 0) + row.end - row.begin
     for topic, count in counts.items():
         if read is not None and count > read:
-            yield (
-                f"up to {plural(count, 'record')} of {topic} count as replaced, but "
-                f"{move.member.name} reprocesses up to {plural(read, 'record')}. If it writes at "
-                "most one result per record, the others are older results, which aren't rewritten"
+            yield FEWER_REPROCESSED(
+                replaced=plural(count, "record"),
+                topic=topic,
+                pipeline=move.member.name,
+                reprocessed=plural(read, "record"),
             )
+
+
+RISKS = (
+    UNREGISTERED_CONSUMERS,
+    UNKNOWN_INPUTS,
+    UNKNOWN_OUTPUTS,
+    REPLACED_EXACTLY,
+    REPLACED_BY_WRITING,
+    REPLACED_ABOUT,
+    FEWER_REPROCESSED,
+)

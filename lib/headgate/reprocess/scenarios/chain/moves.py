@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -16,9 +16,12 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.rewind import scenario as rewind
 from headgate.reprocess.scenarios.rewind.points import POINT, own_points
+from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
+from headgate.reprocess.steps.offsets.skip_replaced import LEFT_BEHIND
 from headgate.reprocess.steps.offsets.target import TopicPart
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
+from headgate.text.risk import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,3 +207,57 @@ def partly_rewritten(cuts: Cuts) -> str | None:
 def writers_of(cuts: Cuts) -> tuple[str, ...]:
     """Return the pipelines whose records are replaced."""
     return tuple(sorted({cut.writer for cut in cuts.values()}))
+
+
+UNREAD_SKIPPED = Risk(
+    "the run skips {records} of {topics}. Unread records that aren't rewritten are lost. Let the "
+    "pipeline read all unread records before the run",
+    records="N unread records",
+)
+
+
+def lost_risks(cuts: Cuts, unread: Mapping[str, int]) -> Iterator[str]:
+    """Say what is lost of unread records that are skipped, but maybe not rewritten."""
+    found = [topic for topic in unread if not cuts[topic].is_exact]
+    if found:
+        count = sum(unread[topic] for topic in found)
+        yield UNREAD_SKIPPED(records=plural(count, "unread record"), topics=name_list(found))
+
+
+COUNTED_TWICE = Risk(
+    "the state includes the replaced records, so the rewritten records count twice. To avoid "
+    "this, pass {choice}",
+    choice="--choose PIPELINE=CHOICE",
+)
+WATERMARK_KEPT = Risk(
+    "the query keeps its watermark, so Spark drops rewritten records that are older than the "
+    "watermark as late. To process them, pass {choice}",
+    choice="--choose PIPELINE=CHOICE",
+)
+
+
+def kept_state_risks(member: Member, *choices: str) -> Iterator[str]:
+    """Say what a kept state does to results; `choices` are those that avoid it."""
+    if member.is_stateless:
+        return
+    instead = " or ".join(f"--choose {member.name}={choice}" for choice in choices)
+    yield COUNTED_TWICE(choice=instead)
+    if member.version is not None and member.version.watermarks:
+        yield WATERMARK_KEPT(choice=instead)
+
+
+PROCESSED_FIRST = Risk(
+    "{entry_point} runs with the worker's credentials, to process the records before the "
+    "replaced records. The results are written to the query's sink",
+    entry_point="MODULE:FUNCTION",
+)
+
+
+def run_risks(member: Member, unread: Mapping[TopicPart, int]) -> Iterator[str]:
+    """Say what runs before the switch, if records before the replaced ones are unread."""
+    if any(unread.values()):
+        yield from common.catch_up_risks(member.version, unread)
+        yield PROCESSED_FIRST(entry_point=member.pipeline.entry_point)
+
+
+RISKS = (COUNTED_TWICE, WATERMARK_KEPT, PROCESSED_FIRST, UNREAD_SKIPPED, LEFT_BEHIND)

@@ -19,6 +19,17 @@ from headgate.reprocess.scenarios.chain.moves import (
 )
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
+
+LACKS_EARLIER = Risk(
+    "the new results lack all records from before the target time. For complete results, use "
+    "--to-earliest"
+)
+LACKS_PARTLY = Risk(
+    "the new results lack the records of {input} that aren't rewritten. Pass --at with a "
+    "later time, from which the first pipeline's input still has all records",
+    input="TOPICS",
+)
 
 
 def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
@@ -28,15 +39,9 @@ def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     from headgate.reprocess.scenarios.from_point import scenario as from_point
 
     whole = is_all(cuts)
-    lacks = (
-        "the new results lack all records from before the target time. For complete results, "
-        "use --to-earliest"
-    )
+    lacks = LACKS_EARLIER()
     if partly := partly_rewritten(cuts):
-        lacks = (
-            f"the new results lack the records of {partly} that aren't rewritten. Pass --at with "
-            "a later time, from which the first pipeline's input still has all records"
-        )
+        lacks = LACKS_PARTLY(input=partly)
     out = Cut(
         at=min(c.at for c in cuts.values()),
         writer=member.name,
@@ -65,12 +70,22 @@ def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     )
 
 
+WRITERS_UNCHECKED = Risk(
+    "Headgate doesn't check again before the reset whether these pipelines are stopped: "
+    "{pipelines}. If one of them restarts during the run, records count twice. Register a "
+    "`suspend` command for each of them"
+)
+
+
 def _unwatched(request: PlanRequest, cuts: Cuts) -> Iterator[str]:
     """Say which writers the steps of a reset, other than those of a skip, don't check again."""
     found = (request.inspector.processes.registered(name) for name in writers_of(cuts))
     if names := [p.name for p in found if p is not None and p.commands.suspend is None]:
-        yield (
-            "Headgate doesn't check again before the reset whether these pipelines are stopped: "
-            f"{name_list(names)}. If one of them restarts during the run, records count twice. "
-            "Register a `suspend` command for each of them"
-        )
+        yield WRITERS_UNCHECKED(pipelines=name_list(names))
+
+
+RISKS = (
+    LACKS_EARLIER,
+    LACKS_PARTLY,
+    WRITERS_UNCHECKED,
+)

@@ -10,6 +10,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.conditions import CHECKPOINT
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import SUPPORTED, Kind, Option, PlanRequest, Scenario, needs
+from headgate.reprocess.scenarios.chain import first, join, moves, reset
 from headgate.reprocess.scenarios.chain.choices import (
     Choice,
     default_of,
@@ -20,6 +21,8 @@ from headgate.reprocess.scenarios.chain.downstream import move_downstream, untou
 from headgate.reprocess.scenarios.chain.first import move_first
 from headgate.reprocess.scenarios.chain.join import joined
 from headgate.reprocess.scenarios.chain.moves import Cut, Move
+from headgate.reprocess.scenarios.rewind import scenario as rewind
+from headgate.reprocess.scenarios.shared.chain_offer import DOWNSTREAM_DUPLICATES
 from headgate.reprocess.scenarios.shared.pipeline_links import (
     Links,
     Member,
@@ -28,6 +31,7 @@ from headgate.reprocess.scenarios.shared.pipeline_links import (
     read_links,
 )
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 
 _MOMENT = "target time"
@@ -159,6 +163,14 @@ def _moves(
                 cuts.setdefault(topic, []).append(move.out)
 
 
+DUPLICATES_UPSTREAM = Risk(
+    "{writers} {keep} duplicates to {topics}. {pipeline} processes the duplicates{counted}",
+    writers="PIPELINES",
+    keep="keep running and write",
+    counted=", and its state counts them twice",
+)
+
+
 def _with_duplicates(move: Move, twice: Mapping[str, str]) -> Move:
     """Return the move with what it gets from pipelines that aren't moved, if it reads from them."""
     found = sorted(move.member.reads & twice.keys())
@@ -167,9 +179,12 @@ def _with_duplicates(move: Move, twice: Mapping[str, str]) -> Move:
     writers = sorted({twice[topic] for topic in found})
     keep = "keeps running and writes" if len(writers) == 1 else "keep running and write"
     counted = "" if move.member.is_stateless else ", and its state counts them twice"
-    risk = (
-        f"{name_list(writers)} {keep} duplicates to {name_list(found)}. {move.member.name} "
-        f"processes the duplicates{counted}"
+    risk = DUPLICATES_UPSTREAM(
+        writers=name_list(writers),
+        keep=keep,
+        topics=name_list(found),
+        pipeline=move.member.name,
+        counted=counted,
     )
     return replace(move, is_exact=False, risks=(*move.risks, risk))
 
@@ -268,12 +283,61 @@ OPTIONS = (
     ),
 )
 
+
+def risks() -> tuple[Risk, ...]:
+    """Return its own risks, and those of the scenarios that move its pipelines."""
+    from headgate.reprocess.scenarios.from_point import scenario as from_point
+    from headgate.reprocess.scenarios.from_scratch import scenario as from_scratch
+
+    own = (*join.RISKS, *first.RISKS, *reset.RISKS, *moves.RISKS, DUPLICATES_UPSTREAM)
+    others = (from_scratch.risks(), from_point.risks(), rewind.SCENARIO.risks())
+    return own + tuple(r for of in others for r in of if r is not DOWNSTREAM_DUPLICATES)
+
+
 SCENARIO = Scenario(
     name="chain",
     title="Chain",
     short="Rewind a pipeline and its downstream pipelines.",
     what="Rewind a pipeline and its downstream pipelines to one target time, in order.",
     build=build,
+    steps=(
+        "create_checkpoint",
+        "create_remote_checkpoint",
+        "stop_pipeline",
+        "back_up_checkpoint",
+        "verify_output",
+        "snapshot_checkpoint",
+        "replace_checkpoint",
+        "copy_to_batch",
+        "read_state",
+        "swap_checkpoint",
+        "copy_remote_checkpoint",
+        "read_remote_state",
+        "cut_sink_log",
+        "record_offsets",
+        "record_output",
+        "reset_offsets",
+        "switch_checkpoint",
+        "start_at_checkpoint",
+        "start_pipeline",
+        "manual_step",
+        "back_up_records",
+        "move_to_backup",
+        "create_topics",
+        "delete_topics",
+        "delete_records",
+        "back_up_unread_records",
+        "remove_members",
+        "await_transactions",
+        "clear_local_state",
+        "install_new_checkpoint",
+        "swap_new_checkpoint",
+        "rehearse_new_checkpoint",
+        "run_bounded",
+        "skip_replaced_records",
+        "skip_replaced_input",
+    ),
+    risks=risks,
     options=OPTIONS,
     support={
         Engine.SPARK: needs(CHECKPOINT),

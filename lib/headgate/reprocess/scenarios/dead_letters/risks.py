@@ -12,8 +12,9 @@ from headgate.model.version import Engine
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.dead_letters.redrive import Redrive
-from headgate.reprocess.scenarios.shared.processed_records import expiry_risks
+from headgate.reprocess.scenarios.shared.processed_records import FIRST_RECORD_EXPIRES, expiry_risks
 from headgate.text.numbers import duration, name_list, plural
+from headgate.text.risk import Risk
 
 # Dead letters younger than this suggest that their cause is not fixed.
 _RECENT_MS = 3_600_000
@@ -79,55 +80,90 @@ def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
     yield from _pipeline_risks(request)
 
 
+COUNTED_IN_SAMPLE = Risk(
+    "counts come from a sample of {read} records: the earliest and latest of each selected "
+    "partition of {topic}. These partitions have up to {offsets} records. Use --count-all for "
+    "exact counts",
+    read="N",
+    offsets="N",
+)
+
+
 def _sample_risks(chosen: Selection, summary: Summary) -> Iterator[str]:
     if summary.is_sample:
-        yield (
-            f"counts come from a sample of {summary.read} records: the earliest and latest of each "
-            f"selected partition of {chosen.topic}. These partitions have up to {summary.offsets} "
-            "records. Use --count-all for exact counts"
-        )
+        yield COUNTED_IN_SAMPLE(read=summary.read, topic=chosen.topic, offsets=summary.offsets)
+
+
+ATTEMPTS_USED_UP = Risk(
+    "{records} reached the limit of {attempts} attempts (--max-attempts) without success and "
+    "will not be redriven. Fix the cause before you raise the limit",
+    records="N records",
+    attempts="N",
+)
+NO_SOURCE_TOPIC = Risk(
+    "{records} will not be redriven: no header has the source topic. After this run, plan "
+    "again and choose a topic for the remaining records with --to",
+    records="N records",
+)
+NOT_REDRIVEN = Risk(
+    "{records} that failed in {topic} will not be redriven: {reason}. After this run, plan "
+    "again and choose a topic for the remaining records with --to",
+    records="N records",
+)
+NO_HEADERS = Risk(
+    "Headgate found no known dead letter header in {records}. If the consumer drops "
+    "Headgate's headers when such a record fails again, --max-attempts can't limit how often "
+    "the record is redriven",
+    records="N records",
+)
 
 
 def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> Iterator[str]:
     if guarded := summary.count(Decision.GUARDED):
-        yield (
-            f"{plural(guarded, 'record')} reached the limit of {chosen.max_attempts} attempts "
-            "(--max-attempts) without success and will not be redriven. Fix the cause before you "
-            "raise the limit"
-        )
+        yield ATTEMPTS_USED_UP(records=plural(guarded, "record"), attempts=chosen.max_attempts)
     if unknown := summary.count(Decision.NO_TARGET):
-        yield (
-            f"{plural(unknown, 'record')} will not be redriven: no header has the source topic. "
-            "After this run, plan again and choose a topic for the remaining records with --to"
-        )
+        yield NO_SOURCE_TOPIC(records=plural(unknown, "record"))
     # A topic of --to that is left blocks the plan: no record failed in it.
     for name, why in sorted(left.items()) if chosen.to is None else ():
-        yield (
-            f"{plural(summary.targets.get(name, 0), 'record')} that failed in {name} will not be "
-            f"redriven: {why}. After this run, plan again and choose a topic for the remaining "
-            "records with --to"
+        yield NOT_REDRIVEN(
+            records=plural(summary.targets.get(name, 0), "record"), topic=name, reason=why
         )
     if without := summary.conventions.get(Convention.NONE):
-        yield (
-            f"Headgate found no known dead letter header in {plural(without, 'record')}. If the "
-            "consumer drops Headgate's headers when such a record fails again, --max-attempts "
-            "can't limit how often the record is redriven"
-        )
+        yield NO_HEADERS(records=plural(without, "record"))
+
+
+STILL_FAILING = Risk(
+    "{records} arrived in {topic} while Headgate read the topic, so records still fail. Check "
+    "that the cause is fixed",
+    records="N records",
+)
+RECENT_FAILURE = Risk(
+    "the newest dead letter is from {age} ago. Check that the cause is fixed: otherwise "
+    "redriven records fail again"
+)
 
 
 def _cause_risks(topic: Topic, summary: Summary) -> Iterator[str]:
     if summary.arrived:
-        yield (
-            f"{plural(summary.arrived, 'record')} arrived in {topic.name} while Headgate read "
-            "the topic, so records still fail. Check that the cause is fixed"
-        )
+        yield STILL_FAILING(records=plural(summary.arrived, "record"), topic=topic.name)
     elif summary.newest is not None:
         age = int(time.time() * 1000) - summary.newest
         if 0 <= age < _RECENT_MS:
-            yield (
-                f"the newest dead letter is from {duration(max(age, 1000))} ago. Check that the "
-                "cause is fixed: otherwise redriven records fail again"
-            )
+            yield RECENT_FAILURE(age=duration(max(age, 1000)))
+
+
+NEW_TOPIC_READ = Risk(
+    "the run creates {topic}, and {pipeline} processes the redriven records only if it reads "
+    "{topic}. Add {topic} to the input of {pipeline}"
+)
+TARGET_NOT_READ = Risk(
+    "{pipeline} doesn't read {topic}, so it doesn't process the redriven records. Use --to to "
+    "choose a topic that {pipeline} reads"
+)
+TARGET_MAYBE_READ = Risk(
+    "Headgate doesn't know whether {pipeline} reads {topic}. If not, {pipeline} doesn't "
+    "process the redriven records: check its input"
+)
 
 
 def _input_risks(request: PlanRequest, found: Redrive) -> Iterator[str]:
@@ -137,11 +173,7 @@ def _input_risks(request: PlanRequest, found: Redrive) -> Iterator[str]:
     if version is not None:
         inputs |= {join.topic for join in reads(version, matcher(found.partitions))}
     if found.new and found.new.name not in inputs:
-        yield (
-            f"the run creates {found.new.name}, and {pipeline.name} processes the redriven records "
-            f"only if it reads {found.new.name}. Add {found.new.name} to the input of "
-            f"{pipeline.name}"
-        )
+        yield NEW_TOPIC_READ(topic=found.new.name, pipeline=pipeline.name)
     if pipeline.engine is not Engine.SPARK:
         return
     sources = (version.sources if version else None) or ()
@@ -150,15 +182,19 @@ def _input_risks(request: PlanRequest, found: Redrive) -> Iterator[str]:
     is_known &= not any(s.pattern for s in sources)
     for name in sorted(found.targets.keys() - inputs):
         if is_known:
-            yield (
-                f"{pipeline.name} doesn't read {name}, so it doesn't process the redriven records. "
-                f"Use --to to choose a topic that {pipeline.name} reads"
-            )
+            yield TARGET_NOT_READ(pipeline=pipeline.name, topic=name)
         elif found.chosen.to is not None:
-            yield (
-                f"Headgate doesn't know whether {pipeline.name} reads {name}. If not, "
-                f"{pipeline.name} doesn't process the redriven records: check its input"
-            )
+            yield TARGET_MAYBE_READ(pipeline=pipeline.name, topic=name)
+
+
+OTHER_CONSUMERS = Risk(
+    "{topic} is also read by {groups}: these consumers may have already processed the "
+    "redriven records. Use idempotent consumers, or a retry topic with --to"
+)
+GROUP_DOES_NOT_READ = Risk(
+    "group {group} doesn't read {topic}, so {pipeline} doesn't process the redriven records. "
+    "Use --to to choose a topic that the group reads"
+)
 
 
 def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterator[str]:
@@ -166,37 +202,46 @@ def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterato
     readers = request.inspector.kafka.topic_consumers(targets) if targets else {}
     for name, groups in sorted(readers.items()):
         if others := sorted(g for g in groups if g != own):
-            yield (
-                f"{name} is also read by {name_list(others)}: these consumers may have already "
-                "processed the redriven records. Use idempotent consumers, or a retry topic with "
-                "--to"
-            )
+            yield OTHER_CONSUMERS(topic=name, groups=name_list(others))
         if own and targets and own not in groups:
-            yield (
-                f"group {own} doesn't read {name}, so {request.pipeline.name} doesn't process "
-                "the redriven records. Use --to to choose a topic that the group reads"
-            )
+            yield GROUP_DOES_NOT_READ(group=own, topic=name, pipeline=request.pipeline.name)
+
+
+REPLACES_NEWER = Risk(
+    "{topic} is compacted: a redriven record replaces a newer value of its key. To keep the "
+    "newer value, use --to to choose another topic"
+)
+RETRY_TOPIC_KEEPS = Risk(
+    "{topic} is created with retention.ms=-1, because redriven records keep their timestamps. "
+    "The topic keeps all records until you set retention.ms or delete the topic"
+)
+OUT_OF_ORDER = Risk(
+    "redriven records come after newer records of the same key. Consumers that keep the last "
+    "value of a key may overwrite a newer value"
+)
 
 
 def _target_risks(found: Redrive) -> Iterator[str]:
     for name, topic in sorted(found.targets.items()):
         yield from _expiry_risks(name, topic, found.summary.written.get(name))
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
-            yield (
-                f"{name} is compacted: a redriven record replaces a newer value of its key. "
-                "To keep the newer value, use --to to choose another topic"
-            )
+            yield REPLACES_NEWER(topic=name)
     if found.new:
-        yield (
-            f"{found.new.name} is created with retention.ms=-1, because redriven records keep "
-            "their timestamps. The topic keeps all records until you set retention.ms or delete "
-            "the topic"
-        )
+        yield RETRY_TOPIC_KEEPS(topic=found.new.name)
     if found.chosen.to is None:
-        yield (
-            "redriven records come after newer records of the same key. Consumers that keep the "
-            "last value of a key may overwrite a newer value"
-        )
+        yield OUT_OF_ORDER()
+
+
+EXPIRES_AT_ONCE = Risk(
+    "the oldest redriven record is from {age} ago, and {topic} keeps records for {time}. "
+    "Kafka may delete this and other old records before a consumer reads them, and they then "
+    "count as redriven: raise retention.ms of {topic} first, or choose a retry topic with "
+    "--to"
+)
+MAY_EXPIRE = Risk(
+    "the redriven records keep their timestamps. {topic} keeps records for {time}, so old "
+    "redriven records may expire before a consumer reads them"
+)
 
 
 def _expiry_risks(name: str, target: Topic, oldest: int | None) -> Iterator[str]:
@@ -206,31 +251,53 @@ def _expiry_risks(name: str, target: Topic, oldest: int | None) -> Iterator[str]
         return
     age = 0 if oldest is None else int(time.time() * 1000) - oldest
     if age > keep:
-        yield (
-            f"the oldest redriven record is from {duration(age)} ago, and {name} keeps records "
-            f"for {duration(keep)}. Kafka may delete this and other old records before a consumer "
-            "reads them, and they then count as redriven: raise retention.ms of "
-            f"{name} first, or choose a retry topic with --to"
-        )
+        yield EXPIRES_AT_ONCE(age=duration(age), topic=name, time=duration(keep))
     else:
-        yield (
-            f"the redriven records keep their timestamps. {name} keeps records for "
-            f"{duration(keep)}, so old redriven records may expire before a consumer reads them"
-        )
+        yield MAY_EXPIRE(topic=name, time=duration(keep))
+
+
+PIPELINE_STOPPED = Risk("{pipeline} is stopped: the redriven records wait until {pipeline} starts")
+EVENT_TIME_KEPT = Risk(
+    "the redriven records keep their event time. Queries with a watermark drop records that "
+    "are older than the watermark"
+)
+TIMESTAMPS_KEPT = Risk(
+    "the redriven records keep their timestamps. Windows drop records that arrive after the "
+    "grace period"
+)
 
 
 def _pipeline_risks(request: PlanRequest) -> Iterator[str]:
     pipeline, engine = request.pipeline.name, request.pipeline.engine
     has_status = request.pipeline.commands.status is not None
     if has_status and request.inspector.processes.status(pipeline) is Status.STOPPED:
-        yield f"{pipeline} is stopped: the redriven records wait until {pipeline} starts"
+        yield PIPELINE_STOPPED(pipeline=pipeline)
     if engine is Engine.SPARK:
-        yield (
-            "the redriven records keep their event time. Queries with a watermark drop records "
-            "that are older than the watermark"
-        )
+        yield EVENT_TIME_KEPT()
     elif engine is Engine.KAFKA_STREAMS:
-        yield (
-            "the redriven records keep their timestamps. Windows drop records that arrive after "
-            "the grace period"
-        )
+        yield TIMESTAMPS_KEPT()
+
+
+RISKS = (
+    COUNTED_IN_SAMPLE,
+    ATTEMPTS_USED_UP,
+    NO_SOURCE_TOPIC,
+    NOT_REDRIVEN,
+    NO_HEADERS,
+    STILL_FAILING,
+    RECENT_FAILURE,
+    NEW_TOPIC_READ,
+    TARGET_NOT_READ,
+    TARGET_MAYBE_READ,
+    OTHER_CONSUMERS,
+    GROUP_DOES_NOT_READ,
+    REPLACES_NEWER,
+    RETRY_TOPIC_KEEPS,
+    OUT_OF_ORDER,
+    EXPIRES_AT_ONCE,
+    MAY_EXPIRE,
+    PIPELINE_STOPPED,
+    EVENT_TIME_KEPT,
+    TIMESTAMPS_KEPT,
+    FIRST_RECORD_EXPIRES,
+)

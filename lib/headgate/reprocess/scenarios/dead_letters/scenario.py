@@ -12,6 +12,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.scenario import SUPPORTED, Kind, Option, PlanRequest, Scenario
+from headgate.reprocess.scenarios.dead_letters import risks as redrive_risks
 from headgate.reprocess.scenarios.dead_letters.impact import impact_of
 from headgate.reprocess.scenarios.dead_letters.redrive import Redrive
 from headgate.reprocess.scenarios.dead_letters.risks import blockers_of, risks_of
@@ -291,6 +292,11 @@ SCENARIO = Scenario(
     short="Write records of a dead letter topic back.",
     what="Inspect a dead letter topic, and write its records back to be processed again.",
     build=build,
+    steps=(
+        "create_topics",
+        "redrive_records",
+    ),
+    risks=lambda: redrive_risks.RISKS,
     options=_OPTIONS,
     support=dict.fromkeys(Engine, SUPPORTED),
 )

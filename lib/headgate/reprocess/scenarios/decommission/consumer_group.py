@@ -13,9 +13,13 @@ from headgate.reprocess.steps.base.step import active_reason
 from headgate.reprocess.steps.offsets.delete_group import DeleteGroup
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 _CONSUMERS = (GroupType.CLASSIC, GroupType.CONSUMER)
 DELETABLE = (*_CONSUMERS, GroupType.STREAMS)
+
+
+INPUTS_KEPT = Risk("input topics are kept: {topics}")
 
 
 def build(request: PlanRequest) -> Plan:
@@ -48,7 +52,7 @@ def build(request: PlanRequest) -> Plan:
             "left_alone": dict.fromkeys(sorted(topics), "an input topic"),
         },
         risks=(
-            *([f"input topics are kept: {name_list(topics)}"] if topics else []),
+            *([INPUTS_KEPT(topics=name_list(topics))] if topics else []),
             *common.group_risks(group),
         ),
         blockers=tuple(blockers),
@@ -94,3 +98,9 @@ def running(request: PlanRequest) -> Iterator[str]:
         if status is Status.RUNS:
             state = f"{pipeline.name} runs"
         yield f"{state}: stop the pipeline first, then decommission it"
+
+
+RISKS = (
+    INPUTS_KEPT,
+    *common.GROUP_RISKS,
+)

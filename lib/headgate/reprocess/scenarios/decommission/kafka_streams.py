@@ -35,6 +35,7 @@ from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
 from headgate.reprocess.steps.topics.delete_subjects import DeleteSubjects, ids_of
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 
 def build(request: PlanRequest) -> Plan:
@@ -133,34 +134,51 @@ def _left(seen: ResetFacts) -> dict[str, str]:
     return {**others, **inputs, **dict.fromkeys(seen.topology.sinks, "an output topic")}
 
 
+TOPICS_KEPT = Risk("these topics are kept, because other applications may use them: {topics}")
+RECORDS_RESTORED = Risk(
+    "an undo restores the records of {topics} from backup topics (prefix headgate-backup- and "
+    "the run id). The records get new offsets. Keep these backup topics as long as you may "
+    "need the undo"
+)
+RECORDS_LOST = Risk(
+    "the records of {topics} are permanently lost. Pass --back-up to copy them first"
+)
+GROUP_GONE = Risk(
+    "Kafka has already removed group {group}, so the run records no offsets and an undo "
+    "restores none"
+)
+GROUP_KEPT = Risk(
+    "Headgate doesn't delete group {group} (type {type}). Kafka removes the group once its "
+    "offsets expire"
+)
+LOCAL_STATE_KEPT = Risk(
+    "local state on the instances' disks is not removed. Register a `clean` command, or "
+    "delete the state yourself"
+)
+
+
 def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
-        yield f"these topics are kept, because other applications may use them: {name_list(left)}"
+        yield TOPICS_KEPT(topics=name_list(left))
     if shapes and seen.wish.back_up:
-        yield (
-            f"an undo restores the records of {name_list(shapes)} from backup topics (prefix "
-            "headgate-backup- and the run id). The records get new offsets. Keep these backup "
-            "topics as long as you may need the undo"
-        )
+        yield RECORDS_RESTORED(topics=name_list(shapes))
     elif shapes:
-        yield (
-            f"the records of {name_list(shapes)} are permanently lost. Pass --back-up to copy "
-            "them first"
-        )
+        yield RECORDS_LOST(topics=name_list(shapes))
     if has_gone(seen.group):
-        yield (
-            f"Kafka has already removed group {seen.group.id}, so the run records no offsets and "
-            "an undo restores none"
-        )
+        yield GROUP_GONE(group=seen.group.id)
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
-        yield (
-            f"Headgate doesn't delete group {seen.group.id} (type {seen.group.type}). Kafka "
-            "removes the group once its offsets expire"
-        )
+        yield GROUP_KEPT(group=seen.group.id, type=seen.group.type)
     has_command = seen.request.pipeline.commands.clean is not None
     if clears_state(seen) and not has_command and not seen.wish.instances:
-        yield (
-            "local state on the instances' disks is not removed. Register a `clean` command, or "
-            "delete the state yourself"
-        )
+        yield LOCAL_STATE_KEPT()
+
+
+RISKS = (
+    TOPICS_KEPT,
+    RECORDS_RESTORED,
+    RECORDS_LOST,
+    GROUP_GONE,
+    GROUP_KEPT,
+    LOCAL_STATE_KEPT,
+)

@@ -44,6 +44,23 @@ SCENARIO = Scenario(
     short="Remove what a stopped pipeline left behind.",
     what="Remove the group, internal topics, checkpoint and state of a stopped pipeline.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "record_offsets",
+        "back_up_records",
+        "delete_group",
+        "delete_subjects",
+        "move_to_backup",
+        "delete_topics",
+        "back_up_unread_records",
+        "await_transactions",
+        "clear_local_state",
+    ),
+    risks=lambda: (
+        *decommission_spark.RISKS,
+        *decommission_streams.RISKS,
+        *decommission_group.RISKS,
+    ),
     options=(BACK_UP, INTERNAL_TOPICS, _KEEP_INTERNAL, CLEARED),
     support={
         Engine.SPARK: needs(LOCAL),

@@ -19,6 +19,7 @@ from headgate.reprocess.steps.checkpoint.move_to_backup import MoveToBackup
 from headgate.reprocess.steps.offsets.delete_group import DeleteGroup
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 
 def build(request: PlanRequest) -> Plan:
@@ -102,36 +103,56 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
         yield f"Headgate can't move checkpoint {found.location} to backup: {found.fixed}{more}"
 
 
+CHECKPOINT_MOVES = Risk(
+    "the checkpoint and its state move to a backup folder next to the checkpoint. An undo "
+    "restores both byte for byte, as long as Headgate keeps the backup (`keep_snapshots` "
+    "under [runs] in headgate.toml)"
+)
+GROUPS_KEPT = Risk(
+    "the query's sources use the groups {groups} (kafka.group.id), which headgate.toml "
+    "doesn't set for this pipeline. Headgate keeps these groups"
+)
+GROUP_KEPT = Risk(
+    "the query's sources use group {group} (kafka.group.id), which headgate.toml doesn't set "
+    "for this pipeline. Headgate keeps the group. If only this query uses the group, set "
+    "`group` in headgate.toml: the plan then deletes it, too"
+)
+GROUP_NOT_FOUND = Risk("group {group} not found, or not visible to Headgate: no group is deleted")
+REPORTS_KEPT = Risk("the reports that headgate.watch wrote to {location} are kept")
+OUTPUT_KEPT = Risk("the output of the query in {output} is kept")
+
+
 def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
-    yield (
-        "the checkpoint and its state move to a backup folder next to the checkpoint. An undo "
-        "restores both byte for byte, as long as Headgate keeps the backup (`keep_snapshots` "
-        "under [runs] in headgate.toml)"
-    )
+    yield CHECKPOINT_MOVES()
     if strange := _other_groups(request):
         yield (
-            f"the query's sources use the groups {name_list(strange)} (kafka.group.id), which "
-            "headgate.toml doesn't set for this pipeline. Headgate keeps these groups"
+            GROUPS_KEPT(groups=name_list(strange))
             if len(strange) > 1
-            else f"the query's sources use group {name_list(strange)} (kafka.group.id), which "
-            "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only this "
-            "query uses the group, set `group` in headgate.toml: the plan then deletes it, too"
+            else GROUP_KEPT(group=name_list(strange))
         )
     has_cluster = request.inspector.kafka.has_cluster()
     if group is None and request.pipeline.group is not None and has_cluster:
-        yield (
-            f"group {request.pipeline.group} not found, or not visible to Headgate: no group is "
-            "deleted"
-        )
+        yield GROUP_NOT_FOUND(group=request.pipeline.group)
     if request.pipeline.watch is not None:
-        yield f"the reports that headgate.watch wrote to {request.pipeline.watch} are kept"
+        yield REPORTS_KEPT(location=request.pipeline.watch)
     sink = request.version.sink if request.version else None
     if sink is not None and (sink.target or sink.format):
         target = sink.target or f"its {sink.format} sink"
-        yield f"the output of the query in {target} is kept"
+        yield OUTPUT_KEPT(output=target)
 
 
 def _other_groups(request: PlanRequest) -> set[str]:
     sources = (request.version.sources if request.version else None) or ()
     told = {s.options.get("kafka.group.id") for s in sources}
     return {g for g in told if g is not None and g != request.pipeline.group}
+
+
+RISKS = (
+    CHECKPOINT_MOVES,
+    GROUPS_KEPT,
+    GROUP_KEPT,
+    GROUP_NOT_FOUND,
+    REPORTS_KEPT,
+    OUTPUT_KEPT,
+    *common.GROUP_RISKS,
+)

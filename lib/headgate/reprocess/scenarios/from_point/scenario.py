@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,13 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import SUPPORTED, Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_streams
 from headgate.reprocess.scenarios.from_point import spark as from_point_spark
+from headgate.reprocess.scenarios.from_point.risks import (
+    RISKS,
+    STORES_EMPTY,
+    STORES_KEPT,
+    left_out_risks,
+    unknown_risks,
+)
 from headgate.reprocess.scenarios.shared import kafka_streams_options
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.scenarios.shared.pipeline_links import is_internal, topics_read
@@ -24,8 +31,16 @@ from headgate.reprocess.scenarios.shared.recreated_topics import (
     recreated_topics,
 )
 from headgate.reprocess.steps.offsets.partition_offsets import committed
-from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind, read_rows
-from headgate.text.numbers import as_records, name_list
+from headgate.reprocess.steps.offsets.target import (
+    TARGET_RISKS,
+    Listed,
+    Silent,
+    Target,
+    TargetKind,
+    read_rows,
+)
+from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 from headgate.text.times import ago, iso, milliseconds, moment
 
 _POINT = "point"
@@ -42,7 +57,7 @@ def build(request: PlanRequest) -> Plan:
     if (id := request.options.get(_RESTORE_POINT)) is not None:
         return _of_point(request, str(id))
     _refuse_without_time(request.options)
-    risks = _left_out_risks(request)
+    risks = left_out_risks(request)
     plan = _of_offsets(resolved(request))
     return replace(plan, risks=(*plan.risks, *risks)) if plan.steps else plan
 
@@ -96,7 +111,7 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     options = {k: v for k, v in request.options.items() if k != _RESTORE_POINT}
     plan = build(replace(request, options=options | {"to-offsets": rows}))
     # The id stays: the plan is built again from it, and a point never changes.
-    risks = _unknown_risks(request, point) if plan.steps else ()
+    risks = unknown_risks(request, point) if plan.steps else ()
     recreated = _recreated(request, point) if plan.steps else RecreatedTopics()
     plan = replace(
         plan,
@@ -106,13 +121,8 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     )
     if not plan.steps or request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return plan
-    state = "State stores start empty, and results lack all records from before these offsets"
-    if kafka_streams_options.KEEP_INTERNAL.name in request.options:
-        state = "State stores keep their contents, which don't match these offsets"
-    risk = (
-        f"restore point {id} ({point.made_at}) has only offsets, because Kafka Streams keeps no "
-        f"old state. {state}"
-    )
+    is_kept = kafka_streams_options.KEEP_INTERNAL.name in request.options
+    risk = (STORES_KEPT if is_kept else STORES_EMPTY)(id=id, time=point.made_at)
     return replace(plan, risks=(*plan.risks, risk))
 
 
@@ -123,29 +133,6 @@ def _recreated(request: PlanRequest, point: RestorePoint) -> RecreatedTopics:
     old = OldOffsets(name=f"restore point {point.id}", offsets=offsets, at_ms=at)
     topics = request.inspector.kafka.topics(point.offsets)
     return recreated_topics(request.inspector, topics, old, known_topics(None, point))
-
-
-def _unknown_risks(request: PlanRequest, point: RestorePoint) -> Iterator[str]:
-    """Name what the group has read since the point in partitions of which the point has nothing."""
-    assert request.pipeline.group is not None
-    left = {
-        (topic, number): commit.offset
-        for (topic, number), commit in committed(request.inspector, request.pipeline.group).items()
-        if number not in point.offsets.get(topic, {}) and not is_internal(topic, request.pipeline)
-    }
-    logs = request.inspector.kafka.topics({topic for topic, _ in left}) if left else {}
-    begins = {(t.name, p.number): p.begin or 0 for t in logs.values() for p in t.partitions}
-    since = {part: at - begins.get(part, at) for part, at in left.items()}
-    if read := [part for part, count in since.items() if count > 0]:
-        name, parts = request.pipeline.name, [f"{topic}[{number}]" for topic, number in read]
-        yield (
-            f"restore point {point.id} has no offset for {name_list(parts)}, because {name} had "
-            "not committed an offset there yet. Since then, the pipeline has read "
-            f"{as_records(sum(since[part] for part in read))} of "
-            f"{'this partition' if len(parts) == 1 else 'these partitions'}. The run doesn't "
-            "reprocess these records. To reprocess them, pass the offsets of all partitions with "
-            "--to-offsets"
-        )
 
 
 def _spark(request: PlanRequest, target: Target, only: dict[str, list[int]]) -> Plan:
@@ -202,27 +189,6 @@ def _rows_of_group(request: PlanRequest, group: str) -> list[str]:
             f"{request.pipeline.name} reads ({name_list(read)}). Check the name of the group"
         )
     return rows
-
-
-def _left_out_risks(request: PlanRequest) -> Iterator[str]:
-    """Name topics of the other group or query that the pipeline doesn't read, as far as known."""
-    group, query = request.options.get("from-group"), request.options.get("from-pipeline")
-    if (group is None and query is None) or not (read := topics_read(request)):
-        return
-    if query is not None:
-        rows = from_point_spark.offsets_of_pipeline(query, request.inspector)
-        if other := {row.split(",")[0] for row in rows} - read:
-            yield (
-                f"the run ignores the offsets that {query} has for {name_list(other)}, because "
-                f"nothing shows that {request.pipeline.name} reads these topics"
-            )
-        return
-    if other := {topic for topic, _ in committed(request.inspector, str(group))} - read:
-        yield (
-            f"the run ignores the offsets that group {group} has for {name_list(other)}, because "
-            f"nothing shows that {request.pipeline.name} reads these topics. If "
-            f"{request.pipeline.name} reads a topic, add the topic to `topics` in headgate.toml"
-        )
 
 
 def target_of(request: PlanRequest) -> Target:
@@ -396,12 +362,55 @@ OPTIONS = (
     *kafka_streams_options.OPTIONS,
 )
 
+
+def risks() -> tuple[Risk, ...]:
+    """Return the risks of all engines, whose modules are imported here."""
+    from headgate.reprocess.scenarios.shared import (
+        consumer_group_offsets,
+        kafka_streams_reset_checks,
+        source_mapping,
+        start_from_offsets,
+    )
+
+    return (
+        *RISKS,
+        *TARGET_RISKS,
+        *source_mapping.RISKS,
+        *start_from_offsets.RISKS,
+        *consumer_group_offsets.RISKS,
+        *kafka_streams_reset_checks.RISKS,
+    )
+
+
 SCENARIO = Scenario(
     name="from-point",
     title="From an offset or time",
     short="Restart at a time, at offsets or where a group is.",
     what="Restart at a time, an offset, offsets from a file, or another group's offsets.",
     build=build,
+    steps=(
+        "create_checkpoint",
+        "create_remote_checkpoint",
+        "stop_pipeline",
+        "verify_output",
+        "snapshot_checkpoint",
+        "record_offsets",
+        "reset_offsets",
+        "switch_checkpoint",
+        "start_at_checkpoint",
+        "start_pipeline",
+        "manual_step",
+        "back_up_records",
+        "delete_topics",
+        "back_up_unread_records",
+        "remove_members",
+        "await_transactions",
+        "clear_local_state",
+        "install_new_checkpoint",
+        "swap_new_checkpoint",
+        "rehearse_new_checkpoint",
+    ),
+    risks=risks,
     options=OPTIONS,
     support={
         Engine.CONSUMER_GROUP: SUPPORTED,

@@ -21,13 +21,14 @@ from headgate.reprocess.scenarios.from_scratch.kafka_starts import (
     start_of,
     starting_offsets,
 )
-from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import common, lost_state
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
 from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input, uncounted_of
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.replace import ReplaceCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 
 def build(request: PlanRequest) -> Plan:
@@ -86,6 +87,11 @@ def _steps(request: PlanRequest, found: Checkpoint, place: str | None) -> tuple[
     return (stop, snapshot, ReplaceCheckpoint(**what), start)
 
 
+LOSS_UNKNOWN = Risk(
+    "Unknown: Headgate can't determine which results are lost with the state: {error}"
+)
+
+
 def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) -> LostState:
     """Return what of the state can't be rebuilt; nothing if all of its input is reprocessed."""
     sources = kafka_sources(request.version)
@@ -98,11 +104,7 @@ def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) 
     try:
         position = request.inspector.checkpoints.query_position(found.location)
     except EvidenceError as error:
-        return LostState(
-            risks=(
-                f"Unknown: Headgate can't determine which results are lost with the state: {error}",
-            )
-        )
+        return LostState(risks=(LOSS_UNKNOWN(error=error),))
     if position is None:
         return LostState()
     return state_risks(request.inspector, found.location, position, request.version, point=point)
@@ -157,6 +159,32 @@ def _other_output(version: Version | None) -> str:
     )
 
 
+NO_CLUSTER = Risk(
+    "no Kafka cluster is configured: Headgate can't check whether Kafka has deleted records "
+    "of {topics}. Set `bootstrap_servers` under [kafka]"
+)
+START_UNKNOWN = Risk(
+    "startingOffsets of {sources} is unknown. If it is latest (Spark's default), the query "
+    "reprocesses nothing and skips unread records. Use from-point with --to-earliest: it "
+    "writes the earliest offsets into a new checkpoint"
+)
+START_SET = Risk(
+    "{source} sets startingOffsets, startingOffsetsByTimestamp or startingTimestamp. Without "
+    "a checkpoint, the query starts there, and doesn't reprocess earlier records. To "
+    "reprocess them, use from-point with --to-earliest"
+)
+START_UNCLEAR = Risk(
+    "Headgate can't determine where {pipeline} starts to read topic {topic}: startingOffsets, "
+    "startingOffsetsByTimestamp or startingTimestamp don't give each partition an offset. "
+    "Spark may fail to start. Check these options"
+)
+TOPIC_DELETED = Risk("topic {topic} was deleted: its records can't be reprocessed")
+NO_STATUS_COMMAND = Risk(
+    "{pipeline} has no status command: only new batches in the checkpoint show whether the "
+    "query runs. Register a status command"
+)
+
+
 def _risks(
     request: PlanRequest,
     found: Checkpoint,
@@ -168,66 +196,67 @@ def _risks(
     has_cluster = request.inspector.kafka.has_cluster()
     if found.offsets and not has_cluster:
         names = name_list(found.offsets)
-        risks.append(
-            "no Kafka cluster is configured: Headgate can't check whether Kafka has deleted "
-            f"records of {names}. Set `bootstrap_servers` under [kafka]"
-        )
+        risks.append(NO_CLUSTER(topics=names))
     sources = kafka_sources(version)
     untold = [_name(source) for source in sources if start_of(source) is None]
     if found.offsets and (untold or not sources):
         of = name_list(untold) or "the Kafka sources"
-        risks.append(
-            f"startingOffsets of {of} is unknown. If it is latest (Spark's default), the query "
-            "reprocesses nothing and skips unread records. Use from-point with --to-earliest: it "
-            "writes the earliest offsets into a new checkpoint"
-        )
+        risks.append(START_UNKNOWN(sources=of))
     if sources and not untold:
         risks += common.catch_up_risks(version, common.unread_parts(starts.topics, {}))
     risks += [
-        f"{_name(source)} sets startingOffsets, startingOffsetsByTimestamp or startingTimestamp. "
-        "Without a checkpoint, the query starts there, and doesn't reprocess earlier records. To "
-        "reprocess them, use from-point with --to-earliest"
-        for source in sources
-        if start_of(source) is Start.CHOSEN
+        START_SET(source=_name(source)) for source in sources if start_of(source) is Start.CHOSEN
     ]
-    risks += [
-        f"Headgate can't determine where {pipeline.name} starts to read topic {name}: "
-        "startingOffsets, startingOffsetsByTimestamp or startingTimestamp don't give each "
-        "partition an offset. Spark may fail to start. Check these options"
-        for name in starts.unknown
-    ]
+    risks += [START_UNCLEAR(pipeline=pipeline.name, topic=name) for name in starts.unknown]
     if has_cluster:
         risks += [
-            f"topic {name} was deleted: its records can't be reprocessed"
+            TOPIC_DELETED(topic=name)
             for name in sorted(read_topics(version, found.offsets) - topics.keys())
             if not must_exist(version, name)
         ]
     if pipeline.commands.status is None:
-        risks.append(
-            f"{pipeline.name} has no status command: only new batches in the checkpoint show "
-            "whether the query runs. Register a status command"
-        )
+        risks.append(NO_STATUS_COMMAND(pipeline=pipeline.name))
     return risks
+
+
+SINK_UNKNOWN = Risk(
+    "the sink of {pipeline} is unknown. The sink gets results a second time: consumers get "
+    "duplicates, unless the sink overwrites by key. A file sink would silently drop results "
+    "up to the last batch in its _spark_metadata. Capture the query (`headgate capture "
+    "EVIDENCE --pipeline {pipeline}`), so that the plan knows its sink"
+)
+WRITTEN_TWICE = Risk(
+    "{pipeline} writes its results to {output} a second time: consumers get duplicates, "
+    "unless the sink overwrites by key"
+)
 
 
 def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
     sink = version.sink if version else None
     if sink is None:
-        return (
-            f"the sink of {pipeline.name} is unknown. The sink gets results a second time: "
-            "consumers get duplicates, unless the sink overwrites by key. A file sink would "
-            "silently drop results up to the last batch in its _spark_metadata. Capture the query "
-            f"(`headgate capture EVIDENCE --pipeline {pipeline.name}`), so that the plan knows its "
-            "sink"
-        )
+        return SINK_UNKNOWN(pipeline=pipeline.name)
     target = sink.target or (f"its {sink.format} sink" if sink.format else "its sink")
-    return (
-        f"{pipeline.name} writes its results to {target} a second time: consumers get duplicates, "
-        "unless the sink overwrites by key"
-    )
+    return WRITTEN_TWICE(pipeline=pipeline.name, output=target)
 
 
 def _name(source: Source) -> str:
     if source.topics:
         return f"source {', '.join(source.topics)}"
     return f"source {source.position}"
+
+
+RISKS = (
+    *common.TOPIC_RISKS,
+    *common.CATCH_UP_RISKS,
+    LOSS_UNKNOWN,
+    NO_CLUSTER,
+    START_UNKNOWN,
+    START_SET,
+    START_UNCLEAR,
+    TOPIC_DELETED,
+    NO_STATUS_COMMAND,
+    SINK_UNKNOWN,
+    WRITTEN_TWICE,
+    *lost_state.RISKS,
+    *remote_checkpoint.RISKS,
+)

@@ -16,6 +16,7 @@ from headgate.reprocess.steps.outputs.append_records import (
     DeleteStagedRecords,
     StageRecords,
 )
+from headgate.text.risk import Risk
 
 # What the target takes, the run's topic must take, too.
 _LARGEST = "max.message.bytes"
@@ -44,6 +45,21 @@ def append_blockers(request: PlanRequest, topic: str) -> list[str]:
     return []
 
 
+APPENDED_AT_ONCE = Risk(
+    "the run writes the results to a temporary topic, then appends them to {topic}. Before "
+    "the append, an undo deletes the temporary topic. Afterwards, an undo is blocked, because "
+    "Kafka can't remove the appended records"
+)
+RESULTS_KEPT = Risk(
+    "{topic} keeps its earlier results: consumers get the results of the range a second time"
+)
+IN_TRANSACTION = Risk(
+    "the run writes results and its progress in the same transaction: each result is written "
+    "once, even if the run is killed and resumed. Consumers with "
+    "isolation.level=read_uncommitted may also get records of an aborted transaction"
+)
+
+
 def append_to_topic(
     request: PlanRequest, topic: str, what: Mapping[str, Any], found: EventTimes
 ) -> Target:
@@ -70,14 +86,9 @@ def append_to_topic(
             remains=True,
         ),
         risks=(
-            f"the run writes the results to a temporary topic, then appends them to {topic}. "
-            "Before the append, an undo deletes the temporary topic. Afterwards, an undo is "
-            "blocked, because Kafka can't remove the appended records",
-            f"{topic} keeps its earlier results: consumers get the results of the range a second "
-            "time",
-            "the run writes results and its progress in the same transaction: each result is "
-            "written once, even if the run is killed and resumed. Consumers with "
-            "isolation.level=read_uncommitted may also get records of an aborted transaction",
+            APPENDED_AT_ONCE(topic=topic),
+            RESULTS_KEPT(topic=topic),
+            IN_TRANSACTION(),
         ),
         blockers=_key_blockers(topic, shape, found),
     )
@@ -91,3 +102,10 @@ def _key_blockers(topic: str, shape: TopicShape, found: EventTimes) -> tuple[str
         f"--to: {topic} is compacted, so its records need a key. The results have no column `key`. "
         "Pass another topic",
     )
+
+
+RISKS = (
+    APPENDED_AT_ONCE,
+    RESULTS_KEPT,
+    IN_TRANSACTION,
+)

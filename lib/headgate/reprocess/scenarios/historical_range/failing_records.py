@@ -14,6 +14,7 @@ from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.records.write_dead_letters import WriteDeadLetters
 from headgate.text.numbers import duration, plural
+from headgate.text.risk import Risk
 
 MAX_FAILING, LIMIT = 100, 1000
 # Bytes that a dead letter's own headers take at most: names, class, and a message that is cut.
@@ -40,11 +41,24 @@ MAX_FAILING_OPTION = Option(
 )
 
 
-_LACK = "the results don't include the failing records"
-_LACK_IN_STATE = (
+LACKS_FAILING = Risk("the results don't include the failing records")
+STATE_LACKS_FAILING = Risk(
     "the results don't include the failing records: aggregations and deduplications are computed "
     "without them"
 )
+
+
+FAILING_RECORDS = Risk(
+    "records on which the query fails go to {topic}. If the query fails on more than "
+    "{records}, the run stops",
+    records="N records",
+)
+READ_TWICE = Risk(
+    "the run reads the range at least twice: to search for failing records, and to process "
+    "the other records. If the query fails on a record, the search reads the partitions one "
+    "by one, and processes the same record several times"
+)
+DEAD_LETTERS_STAY = Risk("an undo leaves the dead letters in {topic}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +84,10 @@ class FailingTo:
             return []
         name = self.topic.name
         found = [
-            f"records on which the query fails go to {name}. If the query fails on more than "
-            f"{plural(self.most or 0, 'record')}, the run stops",
-            _LACK_IN_STATE if version.stateful else _LACK,
-            "the run reads the range at least twice: to search for failing records, and to process "
-            "the other records. If the query fails on a record, the search reads the partitions "
-            "one by one, and processes the same record several times",
-            f"an undo leaves the dead letters in {name}",
+            FAILING_RECORDS(topic=name, records=plural(self.most or 0, "record")),
+            STATE_LACKS_FAILING() if version.stateful else LACKS_FAILING(),
+            READ_TWICE(),
+            DEAD_LETTERS_STAY(topic=name),
         ]
         shapes = request.inspector.kafka.shapes([name, *self.inputs])
         if name in shapes:
@@ -96,28 +107,38 @@ class FailingTo:
         return own.joined(more)
 
 
+DEAD_LETTERS_EXPIRE = Risk(
+    "dead letters keep the timestamps of the original records, and {topic} has a retention "
+    "time: Kafka may delete old dead letters at once. Set `retention.ms` of {topic} to -1"
+)
+DEAD_LETTERS_TOO_OLD = Risk(
+    "dead letters keep the timestamps of the original records, and {topic} rejects records "
+    "older than {age}. An older failing record stops the run. Remove `{setting}` from {topic}",
+    setting="message.timestamp.before.max.ms",
+)
+DEAD_LETTERS_TOO_LARGE = Risk(
+    "a dead letter can be {headers} bytes larger than its record, because of its headers. "
+    "{topic} rejects records of more than {limit} bytes, and a rejected dead letter stops the "
+    "run. Set `{setting}` of {topic} to {needed}",
+    headers="N",
+    limit="N",
+    setting="max.message.bytes",
+    needed="N",
+)
+
+
 def _limit_risks(name: str, shape: TopicShape, inputs: Sequence[TopicShape]) -> Iterator[str]:
     """Yield which limits of the dead letter topic can lose a dead letter, or stop the run."""
     if shape.configs.get("retention.ms", "") != "-1":
-        yield (
-            f"dead letters keep the timestamps of the original records, and {name} has a "
-            "retention time: Kafka may delete old dead letters at once. Set `retention.ms` of "
-            f"{name} to -1"
-        )
+        yield DEAD_LETTERS_EXPIRE(topic=name)
     if (oldest := int(shape.configs.get(_BEFORE, _NO_LIMIT))) < _NO_LIMIT:
-        yield (
-            f"dead letters keep the timestamps of the original records, and {name} rejects "
-            f"records older than {duration(oldest)}. An older failing record stops the run. "
-            f"Remove `{_BEFORE}` from {name}"
-        )
+        yield DEAD_LETTERS_TOO_OLD(topic=name, age=duration(oldest), setting=_BEFORE)
     limits = [int(s.configs.get(_LARGEST, _LARGEST_BY_DEFAULT)) for s in (shape, *inputs)]
     needed = max(limits[1:], default=_LARGEST_BY_DEFAULT) + HEADERS
     # Topics without limits of their own have the same one, the broker's.
     if limits[0] < needed and any(_LARGEST in s.configs for s in (shape, *inputs)):
-        yield (
-            f"a dead letter can be {HEADERS} bytes larger than its record, because of its "
-            f"headers. {name} rejects records of more than {limits[0]} bytes, and a rejected "
-            f"dead letter stops the run. Set `{_LARGEST}` of {name} to {needed}"
+        yield DEAD_LETTERS_TOO_LARGE(
+            headers=HEADERS, topic=name, limit=limits[0], setting=_LARGEST, needed=needed
         )
 
 
@@ -171,3 +192,15 @@ def _blockers(
             f"--failing-to: Kafka's ACLs don't allow Headgate to write to {name}. Grant the "
             "operation Write, or pass another topic"
         )
+
+
+RISKS = (
+    LACKS_FAILING,
+    STATE_LACKS_FAILING,
+    FAILING_RECORDS,
+    READ_TWICE,
+    DEAD_LETTERS_STAY,
+    DEAD_LETTERS_EXPIRE,
+    DEAD_LETTERS_TOO_OLD,
+    DEAD_LETTERS_TOO_LARGE,
+)

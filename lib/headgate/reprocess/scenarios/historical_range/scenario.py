@@ -12,11 +12,20 @@ from headgate.reprocess.conditions import ENTRY_POINT
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.spark_jobs import EventTimes, SparkJob
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.historical_range import failing_records, stream_range
+from headgate.reprocess.scenarios.historical_range import target as range_target
 from headgate.reprocess.scenarios.historical_range.failing_records import (
     FAILING_TO,
     MAX_FAILING_OPTION,
     FailingTo,
     read_failing_to,
+)
+from headgate.reprocess.scenarios.historical_range.risks import (
+    RISKS,
+    WINDOWS_MAY_STAY_OPEN,
+    exactness,
+    input_risks,
+    other_time,
 )
 from headgate.reprocess.scenarios.historical_range.stream_range import (
     closing_ranges,
@@ -29,9 +38,9 @@ from headgate.reprocess.scenarios.historical_range.target import (
     target_of,
 )
 from headgate.reprocess.scenarios.historical_range.time_range import (
+    INPUT_EXPIRED,
     TimeRange,
     expired_input,
-    lateness,
     measured_range,
     operator_blockers,
     ranges_of,
@@ -39,12 +48,12 @@ from headgate.reprocess.scenarios.historical_range.time_range import (
     result_filter,
     within_lateness,
 )
-from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import common, processing_mode
 from headgate.reprocess.scenarios.shared.processed_records import (
     ACCEPT_EXPIRED,
+    FIRST_RECORD_EXPIRES,
+    FUNCTION_RISKS,
     Ranges,
-    function_risks,
-    newer_records,
     range_blockers,
     range_rows,
     read_ranges,
@@ -61,7 +70,7 @@ from headgate.reprocess.scenarios.shared.processing_mode import (
     load_risks,
 )
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.text.numbers import as_records, duration, name_list
+from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso
 
 
@@ -112,7 +121,7 @@ def _plan(
     has_any = any(begin < end for parts in offsets.values() for begin, end in parts.values())
     said = mode.risks(version)
     if not found.is_event_time:
-        told = _other_time(request, found, column)
+        told = other_time(request, found, column)
         (said if is_limited or "lateness" not in request.options else blockers).append(told)
     if mode.is_stream and has_any:
         blockers = blockers or _column_blockers(found, column)
@@ -120,10 +129,7 @@ def _plan(
             offsets, is_closed = closing_ranges(found, offsets, wanted)
             said += [] if is_closed else [open_risk(found, wanted, mode.output_mode)]
         elif version.stateful:
-            said.append(
-                "the measured records may not close the last windows: results of open windows are "
-                "missing or not final"
-            )
+            said.append(WINDOWS_MAY_STAY_OPEN())
     records = {t: sum(end - begin for begin, end in parts.values()) for t, parts in offsets.items()}
     if not has_any:
         blockers.append(
@@ -164,8 +170,8 @@ def _plan(
         },
         impact={"records": records, "total": sum(records.values()), **measured},
         risks=(
-            *([one.said for one in expired] or [_exactness(late, scanned, needed, found, mode)]),
-            *_risks(request, topics, scanned, found),
+            *([one.said for one in expired] or [exactness(late, scanned, needed, found, mode)]),
+            *input_risks(request, topics, scanned, found),
             *load_risks(request, topics, offsets, limit=mode.limit),
             *retention_risks(inspector, topics, offsets, request.options.get("rate")),
             *said,
@@ -177,28 +183,6 @@ def _plan(
         options={**request.options, "scan": range_rows(scanned)},
         resources=target.resources,
         outputs=failing.outputs(target.outputs),
-    )
-
-
-def _other_time(request: PlanRequest, found: EventTimes, column: str | None) -> str:
-    """Say what follows if the time of a result isn't the event time of its records."""
-    said = (
-        f"the time of a result (column {column}) isn't the event time of its records (column "
-        f"{found.column})"
-    )
-    if warm_up := request.options.get("warm-up"):
-        return (
-            f"{said}. The run processes records with event times at most {warm_up} (--warm-up) "
-            "before and after the range. Results of other records are missing"
-        )
-    if "lateness" in request.options:
-        return (
-            f"{said}, so Headgate doesn't know which records --lateness must include. Omit "
-            "--lateness, or pass --warm-up with the largest difference between both times"
-        )
-    return (
-        f"{said}, so the run processes all measured records. To process fewer, pass --warm-up with "
-        "the largest difference between both times"
     )
 
 
@@ -235,55 +219,6 @@ def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRang
     return within_lateness(request, topics, wanted)
 
 
-def _risks(
-    request: PlanRequest, topics: Mapping[str, Topic], scanned: Ranges, found: EventTimes
-) -> list[str]:
-    risks = []
-    if not found.is_exact:
-        risks.append(
-            "the query shuffles rows before withWatermark, so Headgate doesn't know which "
-            "offsets have event times in the range. The run processes all records whose event "
-            "times Headgate measured"
-        )
-    if newer := newer_records(topics, scanned):
-        risks.append(f"the results lack {as_records(newer)} after the measured offsets")
-    return [*risks, *common.lost_risks(topics, within=topics.keys()), *function_risks(request)]
-
-
-def _exactness(
-    late: Any, scanned: Ranges, needed: Ranges, found: EventTimes, mode: ProcessingMode
-) -> str:
-    """Return how exact the result is; `needed` are the offsets that --lateness requires."""
-    # What a stream drops as late, its input has.
-    is_exact = "the input is complete" if mode.is_stream else "the result is exact"
-    parts = [(t, n, r) for t, of in needed.items() for n, r in of.items() if r[0] < r[1]]
-    limits = [(scanned.get(t, {}).get(n, (r[1], 0)), r) for t, n, r in parts]
-    if any(begin > first or begin >= end for (begin, end), (first, _) in limits):
-        return (
-            "the result includes only records at the offsets of --scan. Other records of the range "
-            "may be missing"
-        )
-    is_short = any(end < after for (_, end), (_, after) in limits)
-    if late is not None:
-        most = lateness(found.slices)
-        said = (
-            f"{is_exact}{' up to the measured offsets' if is_short else ''} if no record "
-            f"is more than {late} late, compared with the newest Kafka timestamp before it in its "
-            "partition. Otherwise, records may be missing"
-        )
-        if not most:
-            return said
-        return f"{said}. The measured records are at most {duration(most)} late"
-    if is_short:
-        return f"{is_exact} up to the measured offsets, and lacks later records"
-    if any(begin for of in scanned.values() for begin, _ in of.values()):
-        return (
-            f"{is_exact}: Headgate measured the event times of all records that Kafka still has. "
-            "The deleted ones are from before the range"
-        )
-    return f"{is_exact}: Headgate measured the event times of all records of the topics"
-
-
 def _measured(request: PlanRequest, found: EventTimes) -> str:
     times = [t for s in found.slices for t in (s.first, s.last) if t is not None]
     if not any(s.begin < s.end for s in found.slices):
@@ -310,6 +245,30 @@ SCENARIO = Scenario(
     what="Recompute the results of an event-time range, and write them to a folder, a topic or a "
     "table.",
     build=build,
+    steps=(
+        "write_dead_letters",
+        "process_records",
+        "process_into_topic",
+        "install_results",
+        "stage_rows",
+        "upsert_rows",
+        "stage_records",
+        "append_records",
+        "delete_staged_records",
+    ),
+    risks=lambda: (
+        INPUT_EXPIRED,
+        *RISKS,
+        *common.LOST_RISKS,
+        *processing_mode.LOAD_RISKS,
+        FIRST_RECORD_EXPIRES,
+        *processing_mode.RISKS,
+        *stream_range.RISKS,
+        processing_mode.LEAST_SECONDS,
+        *FUNCTION_RISKS,
+        *range_target.RISKS,
+        *failing_records.RISKS,
+    ),
     options=(
         Option(
             name="from",

@@ -8,6 +8,7 @@ from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
 from headgate.reprocess.scenarios.historical_range.time_range import TimeRange
 from headgate.reprocess.scenarios.shared.processed_records import Ranges
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso, later, milliseconds
 
 
@@ -49,6 +50,19 @@ def _is_read(one: Slice, parts: dict[str, tuple[int, int]]) -> bool:
     return one.begin < end and begin < one.end
 
 
+NO_LATER_EVENT = Risk(
+    "no measured record has an event time of {time} or later, so the last results "
+    "{unfinished}. Pass an earlier --until, or plan again when later records exist",
+    unfinished="are missing (append mode) or not final",
+)
+WATERMARK_ENDS = Risk(
+    "the watermark ends at {watermark}, because an input has no measured record with an event "
+    "time of {time} or later. Results of windows that end after {watermark} {unfinished}. "
+    "Pass an earlier --until, or plan again when later records exist",
+    unfinished="are missing (append mode) or not final",
+)
+
+
 def open_risk(found: EventTimes, wanted: TimeRange, output_mode: str) -> str:
     """Say which results aren't final at the end of the stream."""
     newest: dict[str, int] = {}
@@ -58,13 +72,12 @@ def open_risk(found: EventTimes, wanted: TimeRange, output_mode: str) -> str:
     needed = iso(later(wanted.input_until, timedelta(milliseconds=found.delay_ms)))
     what = "are missing" if output_mode == "append" else "are not final"
     if not newest:
-        return (
-            f"no measured record has an event time of {needed} or later, so the last results "
-            f"{what}. Pass an earlier --until, or plan again when later records exist"
-        )
+        return NO_LATER_EVENT(time=needed, unfinished=what)
     watermark = iso(from_milliseconds(max(min(newest.values()) - found.delay_ms, 0)))
-    return (
-        f"the watermark ends at {watermark}, because an input has no measured record with an "
-        f"event time of {needed} or later. Results of windows that end after {watermark} {what}. "
-        "Pass an earlier --until, or plan again when later records exist"
-    )
+    return WATERMARK_ENDS(watermark=watermark, time=needed, unfinished=what)
+
+
+RISKS = (
+    NO_LATER_EVENT,
+    WATERMARK_ENDS,
+)

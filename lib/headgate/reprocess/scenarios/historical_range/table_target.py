@@ -9,6 +9,7 @@ from headgate.model.tables import DatabaseTable
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.ports.spark_jobs import EventTimes
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared import database_table
 from headgate.reprocess.scenarios.shared.database_table import (
     known_table,
     table_columns,
@@ -22,6 +23,7 @@ from headgate.reprocess.scenarios.shared.written_results import Target
 from headgate.reprocess.steps.outputs.stage_rows import StageRows, TargetTable, rights_and_keys
 from headgate.reprocess.steps.outputs.upsert_rows import UpsertRows
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 
 def table_blockers(request: PlanRequest) -> list[str]:
@@ -91,15 +93,28 @@ def _missing_keys(
     ]
 
 
+ROWS_WITHOUT_RESULT_KEPT = Risk(
+    "a row of {table} is kept if no new result has its keys, even if the row is in the range"
+)
+CASCADES = Risk(
+    "an undo deletes the rows that the run added. The database then also deletes or changes "
+    "rows that refer to them by foreign key, in {other_tables}"
+)
+
+
 def _risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> list[str]:
     title = table.title
     risks = [
-        f"a row of {title} is kept if no new result has its keys, even if the row is in the range",
+        ROWS_WITHOUT_RESULT_KEPT(table=title),
         *table_risks(table, columns),
     ]
     if table.cascades:
-        risks.append(
-            "an undo deletes the rows that the run added. The database then also deletes or "
-            f"changes rows that refer to them by foreign key, in {name_list(table.cascades)}"
-        )
+        risks.append(CASCADES(other_tables=name_list(table.cascades)))
     return risks
+
+
+RISKS = (
+    ROWS_WITHOUT_RESULT_KEPT,
+    CASCADES,
+    *database_table.RISKS,
+)

@@ -11,6 +11,7 @@ from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import folder_resource
 from headgate.reprocess.ports.spark_jobs import EventTimes
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.historical_range import appended_records, table_target
 from headgate.reprocess.scenarios.historical_range.appended_records import (
     append_blockers,
     append_to_topic,
@@ -26,6 +27,7 @@ from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_into_topic import ProcessIntoTopic
 from headgate.reprocess.steps.outputs.process_records import ProcessRecords
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 FORMATS = ("parquet", "json", "orc", "delta")
 _KAFKA = "kafka:"
@@ -111,6 +113,12 @@ def target_of(
     )
 
 
+COMPLETE_AFTER_RUN = Risk(
+    "topic {topic} is complete only after the run: consumers should wait for the end of the "
+    "run. A resumed run recreates the topic and writes all results again"
+)
+
+
 def _topic(
     request: PlanRequest, topics: Mapping[str, Topic], name: str, what: Mapping[str, Any]
 ) -> Target:
@@ -122,10 +130,7 @@ def _topic(
             run=(f"The results of the range are written to topic {name}.",),
             undo=(f"An undo deletes topic {name}.",),
         ),
-        risks=(
-            f"topic {name} is complete only after the run: consumers should wait for the end of "
-            "the run. A resumed run recreates the topic and writes all results again",
-        ),
+        risks=(COMPLETE_AFTER_RUN(topic=name),),
     )
 
 
@@ -137,3 +142,10 @@ def _shape(request: PlanRequest, topics: Mapping[str, Topic]) -> dict[str, Any]:
     like = next(found[name] for name in names if name in found)
     own = like.configs if sink and like.name == sink.place else {}
     return {"partitions": like.partitions, "replication": like.replication, "configs": dict(own)}
+
+
+RISKS = (
+    COMPLETE_AFTER_RUN,
+    *appended_records.RISKS,
+    *table_target.RISKS,
+)

@@ -21,6 +21,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     whole_topics,
 )
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 from headgate.text.times import (
     duration,
     earlier,
@@ -156,11 +157,15 @@ def expired_input(
         yield ExpiredInput(_expired_risk(topics[name], before), start)
 
 
+INPUT_EXPIRED = Risk(
+    "{deleted}. Records{before} may be missing, so results of the range may be incomplete",
+    deleted="Kafka has deleted the first records of TOPIC (N offsets)",
+    before=" with Kafka timestamps before TIME",
+)
+
+
 def _expired_risk(topic: Topic, before: str) -> str:
-    return (
-        f"{deleted_words(topic)}. Records{before} may be missing, so results of the range may "
-        "be incomplete"
-    )
+    return INPUT_EXPIRED(deleted=deleted_words(topic), before=before)
 
 
 def within_lateness(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRange) -> Ranges:

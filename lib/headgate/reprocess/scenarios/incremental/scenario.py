@@ -14,6 +14,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario
 from headgate.reprocess.scenarios.bounded.scenario import SCENARIO as BOUNDED
 from headgate.reprocess.steps.process.set_schedule import SetSchedule
+from headgate.text.risk import Risk
 from headgate.text.times import duration
 
 # The options of a tick's bounded run.
@@ -104,26 +105,32 @@ def _number(request: PlanRequest, name: str, *, least: int) -> int | None:
     return None if found is None else int(found)
 
 
+APPROVED_FOR_ALL = Risk(
+    "an approval of this plan approves the runs of all ticks. If the pipeline, its commands "
+    "or its output location change, the next tick creates a request for approval instead"
+)
+NO_RECORD_LIMIT = Risk(
+    "each run processes all unread records. To require an approval for large runs, pass "
+    "--max-run-records"
+)
+ALL_MISSED_TICKS = Risk(
+    "each missed tick starts its own run (at most 100 runs). After a long stop of the worker, "
+    "many runs follow one another. Usually only the first run finds records"
+)
+NEEDS_WORKER = Risk(
+    "ticks start runs only while a Headgate worker is running, such as the worker of "
+    "`headgate up`. To pause the schedule, run `headgate schedules --pause {pipeline}`"
+)
+
+
 def _risks(request: PlanRequest, schedule: Schedule) -> Iterator[str]:
     pipeline = request.pipeline.name
-    yield (
-        "an approval of this plan approves the runs of all ticks. If the pipeline, its commands or "
-        "its output location change, the next tick creates a request for approval instead"
-    )
+    yield APPROVED_FOR_ALL()
     if schedule.limit_records is None:
-        yield (
-            "each run processes all unread records. To require an approval for large runs, pass "
-            "--max-run-records"
-        )
+        yield NO_RECORD_LIMIT()
     if schedule.missed is Missed.ALL:
-        yield (
-            "each missed tick starts its own run (at most 100 runs). After a long stop of the "
-            "worker, many runs follow one another. Usually only the first run finds records"
-        )
-    yield (
-        "ticks start runs only while a Headgate worker is running, such as the worker of "
-        f"`headgate up`. To pause the schedule, run `headgate schedules --pause {pipeline}`"
-    )
+        yield ALL_MISSED_TICKS()
+    yield NEEDS_WORKER(pipeline=pipeline)
 
 
 _WHEN = "schedule"
@@ -134,6 +141,14 @@ SCENARIO = Scenario(
     short="Process unread records on a schedule.",
     what="Process unread records at each tick of a schedule, then stop the pipeline.",
     build=build,
+    steps=("set_schedule",),
+    risks=lambda: (
+        APPROVED_FOR_ALL,
+        NO_RECORD_LIMIT,
+        ALL_MISSED_TICKS,
+        NEEDS_WORKER,
+        *BOUNDED.risks(),
+    ),
     options=(
         Option(
             name="cron",

@@ -12,6 +12,8 @@ from headgate.reprocess.conditions import ENTRY_POINT
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.spark_jobs import LateTouch, SparkJob
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.late_batch import plan_words
+from headgate.reprocess.scenarios.late_batch import target as late_target
 from headgate.reprocess.scenarios.late_batch.late_input import (
     LateInput,
     names_of,
@@ -205,6 +207,13 @@ SCENARIO = Scenario(
     what="Recompute only the results that late records change, and replace them in a folder or a "
     "table.",
     build=build,
+    steps=(
+        "replace_results",
+        "install_results",
+        "stage_late_rows",
+        "upsert_rows",
+    ),
+    risks=lambda: (*plan_words.RISKS, *late_target.RISKS),
     options=(
         Option(
             name="late",

@@ -12,6 +12,7 @@ from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import folder_resource
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared import database_table
 from headgate.reprocess.scenarios.shared.database_table import (
     JDBC,
     database_of,
@@ -30,6 +31,7 @@ from headgate.reprocess.steps.outputs.replace_results import ReplaceResults, Sta
 from headgate.reprocess.steps.outputs.stage_rows import TargetTable, cascades, rights
 from headgate.reprocess.steps.outputs.upsert_rows import UpsertRows
 from headgate.text.numbers import name_list, plural, size
+from headgate.text.risk import Risk
 
 # The option that holds what a plan knew of the database.
 OLDEST = "oldest-transaction"
@@ -134,11 +136,22 @@ def target_of(
     )
 
 
+FILES_REWRITTEN = Risk(
+    "the run replaces {folder} with a new folder: it rewrites {rewritten} of {files} "
+    "({rewritten_bytes} of {bytes}), and hard-links the other files",
+    rewritten="N",
+    files="N files",
+    rewritten_bytes="BYTES",
+)
+
+
 def _rewritten_risk(folder: str, touch: LateTouch) -> str:
-    return (
-        f"the run replaces {folder} with a new folder: it rewrites {touch.touched_files} of "
-        f"{plural(touch.files, 'file')} ({size(touch.touched_bytes)} of {size(touch.bytes)}), and "
-        "hard-links the other files"
+    return FILES_REWRITTEN(
+        folder=folder,
+        rewritten=touch.touched_files,
+        files=plural(touch.files, "file"),
+        rewritten_bytes=size(touch.touched_bytes),
+        bytes=size(touch.bytes),
     )
 
 
@@ -216,16 +229,31 @@ def _key_blockers(
     return found
 
 
+NO_ROW_MATCHES = Risk(
+    "no row of {table} has a key of the late records, so the run only adds rows. If the "
+    "query's foreachBatch changes the keys, or the table has times of another time zone, the "
+    "added rows are duplicates of existing rows. Compare the keys in the table with those of "
+    "this plan"
+)
+
+
 def _no_match(table: DatabaseTable, touch: LateTouch) -> list[str]:
     """Return what follows if no row has one of the keys."""
     if touch.touched_rows or not touch.rows:
         return []
-    return [
-        f"no row of {table.title} has a key of the late records, so the run only adds rows. If "
-        "the query's foreachBatch changes the keys, or the table has times of another time "
-        "zone, the added rows are duplicates of existing rows. Compare the keys in the table "
-        "with those of this plan"
-    ]
+    return [NO_ROW_MATCHES(table=table.title)]
+
+
+ROWS_DELETED = Risk(
+    "the run deletes a row from {table} if the row has a key of the late records, but the "
+    "query has no new result for the row"
+)
+WRITTEN_MEANWHILE = Risk(
+    "if another program, such as {pipeline}, writes rows with keys of the late records after "
+    "this plan was made, the run fails and changes nothing. The same applies to a transaction "
+    "that was open when the plan was made. Stop the program, plan again, and restart the "
+    "program after the run"
+)
 
 
 def _table_risks(
@@ -233,11 +261,16 @@ def _table_risks(
 ) -> list[str]:
     title = table.title
     return [
-        f"the run deletes a row from {title} if the row has a key of the late records, but the "
-        "query has no new result for the row",
-        f"if another program, such as {pipeline}, writes rows with keys of the late records after "
-        "this plan was made, the run fails and changes nothing. The same applies to a transaction "
-        "that was open when the plan was made. Stop the program, plan again, and restart the "
-        "program after the run",
+        ROWS_DELETED(table=title),
+        WRITTEN_MEANWHILE(pipeline=pipeline),
         *table_risks(table, columns),
     ]
+
+
+RISKS = (
+    FILES_REWRITTEN,
+    NO_ROW_MATCHES,
+    ROWS_DELETED,
+    WRITTEN_MEANWHILE,
+    *database_table.RISKS,
+)

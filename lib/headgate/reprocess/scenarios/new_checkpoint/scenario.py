@@ -10,6 +10,8 @@ from headgate.reprocess.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOC
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.shared import source_mapping
+from headgate.reprocess.scenarios.shared import start_from_offsets as shared_start
 from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
 from headgate.reprocess.scenarios.shared.source_mapping import (
     deleted_risks,
@@ -24,6 +26,7 @@ from headgate.reprocess.scenarios.shared.start_from_offsets import (
 )
 from headgate.reprocess.steps.checkpoint.repartition_state import ExportState
 from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take
+from headgate.text.risk import Risk
 
 
 def build(request: PlanRequest) -> Plan:
@@ -75,15 +78,20 @@ def _export_blockers(position: QueryPosition, folder: str | None) -> list[str]:
     return []
 
 
+EXPORTED_STATE = Risk(
+    "to use the exported state, the new version must pass "
+    "spark.read.parquet('{folder}/operator-0') (0 is the number of the old operator), grouped "
+    "by the key columns, to transformWithState as initialState. The processor's "
+    "handleInitialState must accept each row. Spark reads the initial state only in the first "
+    "batch, so the first start must use this version"
+)
+
+
 def _export_risks(folder: str | None) -> list[str]:
     if folder is None:
         return []
     return [
-        f"to use the exported state, the new version must pass spark.read.parquet('{folder}/"
-        "operator-0') (0 is the number of the old operator), grouped by the key columns, to "
-        "transformWithState as initialState. The processor's handleInitialState must accept each "
-        "row. Spark reads the initial state only in the first batch, so the first start must use "
-        "this version",
+        EXPORTED_STATE(folder=folder),
     ]
 
 
@@ -133,6 +141,22 @@ SCENARIO = Scenario(
         "without state."
     ),
     build=build,
+    steps=(
+        "create_checkpoint",
+        "create_remote_checkpoint",
+        "stop_pipeline",
+        "verify_output",
+        "snapshot_checkpoint",
+        "switch_checkpoint",
+        "start_at_checkpoint",
+        "start_pipeline",
+        "manual_step",
+        "install_new_checkpoint",
+        "swap_new_checkpoint",
+        "export_state",
+        "rehearse_new_checkpoint",
+    ),
+    risks=lambda: (*source_mapping.RISKS, *shared_start.RISKS, EXPORTED_STATE),
     options=OPTIONS,
     support={
         Engine.SPARK: needs(

@@ -12,6 +12,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.evidence import UpgradeVerdict
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.offline_upgrade.spark import (
+    CHECK_RISKS,
     compare_step,
     deploy_step,
     gate_step,
@@ -32,6 +33,7 @@ from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.topics.record_topics import RecordTopics
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpOffsets
 from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start_version
+from headgate.text.risk import Risk
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
@@ -126,21 +128,35 @@ def _impact(verdict: UpgradeVerdict | None) -> dict[str, Any]:
     return {"verdict": verdict.outcome, "findings": list(verdict.codes)}
 
 
+RECORDS_UNCHECKED = Risk(
+    "{pipeline} is a consumer group: Headgate can't check whether the new code can read the "
+    "records in the topics"
+)
+STATE_NOT_BACKED_UP = Risk(
+    "local state and changelog topics are not backed up. After a rollback the old version "
+    "continues with the new version's state, so records since the upgrade count twice. To "
+    "rebuild the state, use from-scratch"
+)
+REPROCESSED_AFTER_ROLLBACK = Risk(
+    "after a rollback the old version reprocesses the records since the upgrade: consumers of "
+    "its results get duplicates"
+)
+
+
 def _risks(pipeline: Pipeline, verdict: UpgradeVerdict | None) -> Iterator[str]:
     if verdict is None:
-        yield (
-            f"{pipeline.name} is a consumer group: Headgate can't check whether the new code can "
-            "read the records in the topics"
-        )
+        yield RECORDS_UNCHECKED(pipeline=pipeline.name)
     else:
         yield from risks_of(verdict)
     if pipeline.engine is Engine.KAFKA_STREAMS:
-        yield (
-            "local state and changelog topics are not backed up. After a rollback the old "
-            "version continues with the new version's state, so records since the upgrade count "
-            "twice. To rebuild the state, use from-scratch"
-        )
-    yield (
-        "after a rollback the old version reprocesses the records since the upgrade: consumers "
-        "of its results get duplicates"
-    )
+        yield STATE_NOT_BACKED_UP()
+    yield REPROCESSED_AFTER_ROLLBACK()
+
+
+RISKS = (
+    RECORDS_UNCHECKED,
+    STATE_NOT_BACKED_UP,
+    REPROCESSED_AFTER_ROLLBACK,
+    *CHECK_RISKS,
+    *common.GROUP_RISKS,
+)

@@ -94,6 +94,23 @@ SCENARIO = Scenario(
     what="Stop the pipeline, back up its checkpoint or offsets, start the checked new version and "
     "verify it.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "recheck_version",
+        "back_up_checkpoint",
+        "back_up_offsets",
+        "record_topics",
+        "deploy_version",
+        "start_version",
+        "verify_version",
+        "compare_version",
+        "copy_remote_checkpoint",
+        "record_offsets",
+        "switch_checkpoint",
+        "start_at_checkpoint",
+        "manual_step",
+    ),
+    risks=lambda: (*upgrade_spark.RISKS, *upgrade_group.RISKS),
     options=OPTIONS,
     support={
         Engine.SPARK: needs(_COMMANDS, CHECKPOINT, PASSES_LOCATION),

@@ -22,6 +22,7 @@ from headgate.reprocess.steps.upgrade.deploy_version import (
     RecheckVersion,
 )
 from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start_version
+from headgate.text.risk import Risk
 
 
 def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
@@ -165,33 +166,59 @@ def upgrade_commands(pipeline: Pipeline) -> dict[str, str | None]:
     return {**common.command_facts(pipeline), **shown}
 
 
+FINDING = Risk(
+    "{finding}{accepted}",
+    finding="Each finding of the check that has an effect, but doesn't block the upgrade",
+    accepted=" (accepted: REASON)",
+)
+OLD_CANNOT_RESUME = Risk(
+    "once the new version has completed a batch, the old version can't resume from the "
+    "checkpoint. A rollback restores the backup, and batches since the upgrade are "
+    "reprocessed"
+)
+
+
 def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
     """Name the findings that pass the check, and the ones by which the rollback is lost."""
     for finding in verdict.findings:
         if finding.outcome in FAIL_ON or finding.outcome == "no_effect":
             why = f" (accepted: {finding.accepted})" if finding.accepted else ""
-            yield f"{finding.sentence()}{why}"
+            yield FINDING(finding=finding.sentence(), accepted=why)
     if verdict.rollback == "lost":
-        yield (
-            "once the new version has completed a batch, the old version can't resume from the "
-            "checkpoint. A rollback restores the backup, and batches since the upgrade are "
-            "reprocessed"
-        )
+        yield OLD_CANNOT_RESUME()
+
+
+NO_STATUS_COMMAND = Risk(
+    "{pipeline} has no status command: only new batches in its checkpoint show whether the "
+    "new version runs. Register a status command"
+)
+VERSION_UNVERIFIED = Risk(
+    "Headgate can't verify that the checked version is the one that runs, because no "
+    "registered evidence shows it. Register the query's `watch`, or `evidence` such as the "
+    "address of its Spark UI or an event log"
+)
+OUTPUT_STAYS_AFTER_ROLLBACK = Risk(
+    "after a rollback the sink keeps the new version's output. The old version writes the "
+    "results of the same records a second time"
+)
 
 
 def _risks(pipeline: Pipeline) -> Iterator[str]:
     if pipeline.commands.status is None:
-        yield (
-            f"{pipeline.name} has no status command: only new batches in its checkpoint show "
-            "whether the new version runs. Register a status command"
-        )
+        yield NO_STATUS_COMMAND(pipeline=pipeline.name)
     if not _can_be_told(pipeline):
-        yield (
-            "Headgate can't verify that the checked version is the one that runs, because no "
-            "registered evidence shows it. Register the query's `watch`, or `evidence` such as the "
-            "address of its Spark UI or an event log"
-        )
-    yield (
-        "after a rollback the sink keeps the new version's output. The old version writes the "
-        "results of the same records a second time"
-    )
+        yield VERSION_UNVERIFIED()
+    yield OUTPUT_STAYS_AFTER_ROLLBACK()
+
+
+CHECK_RISKS = (
+    FINDING,
+    OLD_CANNOT_RESUME,
+)
+RISKS = (
+    *CHECK_RISKS,
+    NO_STATUS_COMMAND,
+    VERSION_UNVERIFIED,
+    OUTPUT_STAYS_AFTER_ROLLBACK,
+    *remote_checkpoint.RISKS,
+)

@@ -12,7 +12,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared.group_inputs import other_topic_blockers
+from headgate.reprocess.scenarios.shared.group_inputs import OTHER_TOPICS, other_topic_blockers
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of, committed
 from headgate.reprocess.steps.process.wait_until_stopped import is_running
@@ -20,6 +20,7 @@ from headgate.reprocess.steps.upgrade.compare_outputs import consumers_of
 from headgate.reprocess.steps.upgrade.group_positions import internal_topics
 from headgate.reprocess.steps.upgrade.start_with_output import VARIABLE
 from headgate.text.numbers import as_records, name_list
+from headgate.text.risk import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,32 +186,48 @@ def _streams_blockers(request: PlanRequest, pair: Pair, application: str) -> Ite
         )
 
 
+EFFECTS_TWICE = Risk(
+    "both versions run until the switch. Side effects of {new_pipeline}, such as HTTP calls "
+    "or database writes, happen twice. Writes to {shadow_topic} don't"
+)
+NO_RESULTS_AT_SWITCH = Risk(
+    "between the stop of {pipeline} and the start of {new_pipeline} no results are written. "
+    "No record is lost"
+)
+OTHER_PRODUCERS = Risk(
+    "if other producers also write to {topic}, the comparison reports their records as "
+    "missing in {shadow_topic}"
+)
+DIFFERENCES_ALLOWED = Risk("the run switches to the new version even if the results differ")
+WRITTEN_TWICE_AFTER_ROLLBACK = Risk(
+    "after a rollback, {pipeline} reprocesses the records since the switch. {topic} gets "
+    "their results a second time"
+)
+
+
 def risks_of(request: PlanRequest, pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
     """Yield what both versions do side by side, what comes twice and what state lacks."""
     old, new = pair.old, pair.new
     effects = (old.effects, new.effects)
     if any(known is not Effects.IDEMPOTENT for known in effects):
-        yield (
-            f"both versions run until the switch. Side effects of {new.name}, such as HTTP calls "
-            f"or database writes, happen twice. Writes to {pair.shadow} don't"
-        )
+        yield EFFECTS_TWICE(new_pipeline=new.name, shadow_topic=pair.shadow)
     yield from _duplicate_risks(pair)
     yield from _state_risks(pair, inputs)
-    yield (
-        f"between the stop of {old.name} and the start of {new.name} no results are written. No "
-        "record is lost"
-    )
-    yield (
-        f"if other producers also write to {pair.output}, the comparison reports their records as "
-        f"missing in {pair.shadow}"
-    )
+    yield NO_RESULTS_AT_SWITCH(pipeline=old.name, new_pipeline=new.name)
+    yield OTHER_PRODUCERS(topic=pair.output, shadow_topic=pair.shadow)
     yield from _schema_risks(request.inspector, pair)
     if request.options.get("allow-differences"):
-        yield "the run switches to the new version even if the results differ"
-    yield (
-        f"after a rollback, {old.name} reprocesses the records since the switch. {pair.output} "
-        "gets their results a second time"
-    )
+        yield DIFFERENCES_ALLOWED()
+    yield WRITTEN_TWICE_AFTER_ROLLBACK(pipeline=old.name, topic=pair.output)
+
+
+SCHEMA_UNKNOWN = Risk(
+    "Headgate doesn't know the schema of {shadow_topic} yet. Before the switch, the run "
+    "compares the fields of the JSON results of both versions"
+)
+SCHEMA_INCOMPATIBLE = Risk(
+    "the output schema isn't compatible: {changes}. {topic} has no known consumers"
+)
 
 
 def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
@@ -219,58 +236,86 @@ def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
     except SchemaError:
         return
     if wrong is None:
-        yield (
-            f"Headgate doesn't know the schema of {pair.shadow} yet. Before the switch, the run "
-            "compares the fields of the JSON results of both versions"
-        )
+        yield SCHEMA_UNKNOWN(shadow_topic=pair.shadow)
     elif wrong and not _consumers(inspector, pair):
-        yield (
-            f"the output schema isn't compatible: {'; '.join(wrong)}. {pair.output} has no known "
-            "consumers"
-        )
+        yield SCHEMA_INCOMPATIBLE(changes="; ".join(wrong), topic=pair.output)
+
+
+TWICE_BETWEEN_STOPS = Risk(
+    "{new_pipeline} is stopped before {pipeline}. If {pipeline} processes records in between, "
+    "consumers get the results of these records twice. The run reports the maximum number of "
+    "such records"
+)
+TWICE_IF_UNCOMMITTED = Risk(
+    "if {pipeline} stops before it commits the offsets of records that it has processed, "
+    "consumers get the results of these records twice. The run reports the maximum number of "
+    "such records"
+)
+RESULTS_BEFORE_COMMIT = Risk(
+    "{pipeline} and {new_pipeline} must write a record's results before they commit its "
+    "offset. Otherwise, any stop can lose results, with or without Headgate"
+)
 
 
 def _duplicate_risks(pair: Pair) -> Iterator[str]:
     old, new = pair.old, pair.new
     if pair.is_streams:
-        yield (
-            f"{new.name} is stopped before {old.name}. If {old.name} processes records in between, "
-            "consumers get the results of these records twice. The run reports the maximum number "
-            "of such records"
-        )
+        yield TWICE_BETWEEN_STOPS(new_pipeline=new.name, pipeline=old.name)
         return
-    yield (
-        f"if {old.name} stops before it commits the offsets of records that it has processed, "
-        "consumers get the results of these records twice. The run reports the maximum number of "
-        "such records"
-    )
-    yield (
-        f"{old.name} and {new.name} must write a record's results before they commit its offset. "
-        "Otherwise, any stop can lose results, with or without Headgate"
-    )
+    yield TWICE_IF_UNCOMMITTED(pipeline=old.name)
+    yield RESULTS_BEFORE_COMMIT(pipeline=old.name, new_pipeline=new.name)
+
+
+STATE_NOT_COPIED = Risk(
+    "{new_pipeline} continues at the offsets of the switch. It doesn't get the state that "
+    "{pipeline} keeps in its own memory or on disk"
+)
+STATE_REBUILT = Risk(
+    "{new_pipeline} rebuilds its state from all records of {topics} ({records})",
+    records="up to N records",
+)
+STATE_EMPTY = Risk(
+    "{new_pipeline} starts at the committed offsets with empty state, so counts, windows and "
+    "joins lack all earlier records. To rebuild the state, set --start-at to earliest"
+)
+NO_CLEAN_COMMAND = Risk(
+    "{new_pipeline} has no `clean` command. After a rollback, delete its local state by hand"
+)
 
 
 def _state_risks(pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
     old, new = pair.old, pair.new
     if not pair.is_streams:
-        yield (
-            f"{new.name} continues at the offsets of the switch. It doesn't get the state that "
-            f"{old.name} keeps in its own memory or on disk"
-        )
+        yield STATE_NOT_COPIED(new_pipeline=new.name, pipeline=old.name)
         return
     if pair.starts_earliest:
         count = sum(topic.records or 0 for topic in inputs.values())
-        yield (
-            f"{new.name} rebuilds its state from all records of {name_list(pair.inputs)} "
-            f"({as_records(count)})"
+        yield STATE_REBUILT(
+            new_pipeline=new.name, topics=name_list(pair.inputs), records=as_records(count)
         )
         yield from common.topic_risks(inputs)
     else:
-        yield (
-            f"{new.name} starts at the committed offsets with empty state, so counts, windows and "
-            "joins lack all earlier records. To rebuild the state, set --start-at to earliest"
-        )
+        yield STATE_EMPTY(new_pipeline=new.name)
     if new.commands.clean is None:
-        yield (
-            f"{new.name} has no `clean` command. After a rollback, delete its local state by hand"
-        )
+        yield NO_CLEAN_COMMAND(new_pipeline=new.name)
+
+
+RISKS = (
+    EFFECTS_TWICE,
+    NO_RESULTS_AT_SWITCH,
+    OTHER_PRODUCERS,
+    DIFFERENCES_ALLOWED,
+    WRITTEN_TWICE_AFTER_ROLLBACK,
+    SCHEMA_UNKNOWN,
+    SCHEMA_INCOMPATIBLE,
+    TWICE_BETWEEN_STOPS,
+    TWICE_IF_UNCOMMITTED,
+    RESULTS_BEFORE_COMMIT,
+    STATE_NOT_COPIED,
+    STATE_REBUILT,
+    STATE_EMPTY,
+    NO_CLEAN_COMMAND,
+    *common.TOPIC_RISKS,
+    OTHER_TOPICS,
+    *common.GROUP_RISKS,
+)

@@ -17,7 +17,7 @@ from headgate.reprocess.conditions import (
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.evidence import FAIL_ON, read_fail_on
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
-from headgate.reprocess.scenarios.online_upgrade import groups, spark
+from headgate.reprocess.scenarios.online_upgrade import group_checks, groups, spark
 from headgate.reprocess.scenarios.shared.compared_results import IGNORE, KEYS, TOLERANCE
 
 _FUNCTION = re.compile(r"[\w.]+:\w+")
@@ -182,6 +182,32 @@ SCENARIO = Scenario(
     short="Run the new version beside the old one, then switch.",
     what="Run the new version beside the old version, compare results, and switch.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "back_up_offsets",
+        "deploy_version",
+        "start_version",
+        "verify_version",
+        "compare_version",
+        "manual_step",
+        "create_shadow_topic",
+        "delete_shadow_topic",
+        "stage_checkpoint",
+        "run_beside",
+        "compare_outputs",
+        "check_production",
+        "swap_staged_checkpoint",
+        "verify_switch",
+        "copy_offsets",
+        "switch_offsets",
+        "start_with_output",
+        "stop_beside",
+        "compare_versions",
+        "confirm_switch",
+        "await_equal_lag",
+        "await_old_version",
+    ),
+    risks=lambda: (*spark.RISKS, *group_checks.RISKS),
     options=OPTIONS,
     support={
         Engine.SPARK: needs(

@@ -15,11 +15,13 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.evidence import UpgradeVerdict, read_fail_on
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.offline_upgrade.spark import (
+    CHECK_RISKS,
     compare_step,
     deploy_step,
     risks_of,
     upgrade_commands,
 )
+from headgate.reprocess.scenarios.online_upgrade.group_checks import DIFFERENCES_ALLOWED
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.compared_results import comparison_of
 from headgate.reprocess.steps.base.step import Step, topic_facts
@@ -32,6 +34,7 @@ from headgate.reprocess.steps.upgrade.stage_checkpoint import StageCheckpoint, S
 from headgate.reprocess.steps.upgrade.verify_switch import VerifySwitch
 from headgate.reprocess.steps.upgrade.verify_version import start_version
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 _COMPARE_SECONDS, _MOST_LAG = 60, 10
 
@@ -228,32 +231,53 @@ def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator
         yield f"no batch of checkpoint {found.location} has completed. Start the query first"
 
 
+RUNS_BESIDE = Risk(
+    "the new version {entry_point} runs beside {pipeline}, with the worker's credentials and "
+    "the settings under [spark] in headgate.toml",
+    entry_point="MODULE:FUNCTION",
+)
+EFFECTS_TWICE = Risk(
+    "both versions run until the switch. Side effects of {entry_point}, such as HTTP calls, "
+    "happen twice. Writes to its output topic don't",
+    entry_point="MODULE:FUNCTION",
+)
+PAUSE_AT_SWITCH = Risk(
+    "between the stop and the start of {pipeline}, the query processes no records. This takes "
+    "as long as a start of Spark and a few batches. No record is lost"
+)
+INTERRUPTED_BATCH = Risk(
+    "if the stop interrupts a batch, its results may be in {topic} twice. Use a stop command "
+    "that stops between two batches"
+)
+OTHER_PRODUCERS = Risk(
+    "if other producers also write to {topic}, the comparison reports their records as differences"
+)
+WRITTEN_TWICE_AFTER_ROLLBACK = Risk(
+    "after a rollback, the old version reprocesses the records since the switch. {topic} gets "
+    "their results a second time"
+)
+
+
 def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
     name, after = request.pipeline.name, request.options["after"]
-    yield (
-        f"the new version {after} runs beside {name}, with the worker's credentials and the "
-        "settings under [spark] in headgate.toml"
-    )
+    yield RUNS_BESIDE(entry_point=after, pipeline=name)
     if request.pipeline.effects is not Effects.IDEMPOTENT:
-        yield (
-            f"both versions run until the switch. Side effects of {after}, such as HTTP calls, "
-            "happen twice. Writes to its output topic don't"
-        )
-    yield (
-        f"between the stop and the start of {name}, the query processes no records. This takes "
-        "as long as a start of Spark and a few batches. No record is lost"
-    )
-    yield (
-        f"if the stop interrupts a batch, its results may be in {sink} twice. Use a stop command "
-        "that stops between two batches"
-    )
-    yield (
-        f"if other producers also write to {sink}, the comparison reports their records as "
-        "differences"
-    )
+        yield EFFECTS_TWICE(entry_point=after)
+    yield PAUSE_AT_SWITCH(pipeline=name)
+    yield INTERRUPTED_BATCH(topic=sink)
+    yield OTHER_PRODUCERS(topic=sink)
     if request.options.get("allow-differences"):
-        yield "the run switches to the new version even if the results differ"
-    yield (
-        f"after a rollback, the old version reprocesses the records since the switch. {sink} "
-        "gets their results a second time"
-    )
+        yield DIFFERENCES_ALLOWED()
+    yield WRITTEN_TWICE_AFTER_ROLLBACK(topic=sink)
+
+
+RISKS = (
+    *CHECK_RISKS,
+    RUNS_BESIDE,
+    EFFECTS_TWICE,
+    PAUSE_AT_SWITCH,
+    INTERRUPTED_BATCH,
+    OTHER_PRODUCERS,
+    DIFFERENCES_ALLOWED,
+    WRITTEN_TWICE_AFTER_ROLLBACK,
+)

@@ -21,6 +21,7 @@ from headgate.reprocess.steps.process.pause import (
     ResumeProcessing,
 )
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
+from headgate.text.risk import Risk
 
 
 def build(request: PlanRequest) -> Plan:
@@ -120,36 +121,42 @@ def _has_members(pipeline: Pipeline, inspector: Inspector) -> bool:
     return bool(pipeline.group and inspector.kafka.group(pipeline.group).members)
 
 
+EXPIRE_IN_PAUSE = Risk(
+    "records that expire during the pause are never processed: check the retention of the "
+    "input topics"
+)
+PAUSE_UNVERIFIED = Risk(
+    "if no status command reports `paused` (exit code 4), Headgate verifies the pause only by "
+    "unread records that stay unread. Without unread records, the pause isn't verified: the "
+    "run then reports this, and is rolled back if the status is `running`"
+)
+STOPPED_BY_RUN = Risk(
+    "{pipeline} has neither a pause nor a start command, so the run stops the pipeline, and "
+    "you must start it yourself to resume. Records in flight at the stop are then reprocessed"
+)
+STOPPED_TO_PAUSE = Risk(
+    "{pipeline} has no pause command, so the run stops the pipeline. To resume, Headgate "
+    "starts it again. Records in flight at the stop are then reprocessed"
+)
+MEMBERS_STAY = Risk(
+    "the paused processes stay members of the consumer group: stop them before a reset. A "
+    "process that starts during the pause is not paused"
+)
+
+
 def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
     commands = pipeline.commands
     if resume:
         return []
-    risks = [
-        "records that expire during the pause are never processed: check the retention of the "
-        "input topics"
-    ]
+    risks = [EXPIRE_IN_PAUSE()]
     if commands.pause is not None:
-        risks.append(
-            "if no status command reports `paused` (exit code 4), Headgate verifies the pause only "
-            "by unread records that stay unread. Without unread records, the pause isn't "
-            "verified: the run then reports this, and is rolled back if the status is `running`"
-        )
+        risks.append(PAUSE_UNVERIFIED())
     if commands.pause is None and commands.start is None:
-        risks.append(
-            f"{pipeline.name} has neither a pause nor a start command, so the run stops the "
-            "pipeline, and you must start it yourself to resume. Records in flight at the stop are "
-            "then reprocessed"
-        )
+        risks.append(STOPPED_BY_RUN(pipeline=pipeline.name))
     elif commands.pause is None:
-        risks.append(
-            f"{pipeline.name} has no pause command, so the run stops the pipeline. To resume, "
-            "Headgate starts it again. Records in flight at the stop are then reprocessed"
-        )
+        risks.append(STOPPED_TO_PAUSE(pipeline=pipeline.name))
     elif pipeline.engine is not Engine.SPARK:
-        risks.append(
-            "the paused processes stay members of the consumer group: stop them before a reset. "
-            "A process that starts during the pause is not paused"
-        )
+        risks.append(MEMBERS_STAY())
     return risks
 
 
@@ -185,6 +192,22 @@ SCENARIO = Scenario(
     short="Pause the pipeline, and resume without losing records.",
     what="Pause the pipeline without losing records, and resume later at the same position.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "start_pipeline",
+        "manual_step",
+        "pause_processing",
+        "resume_processing",
+        "confirm_drained",
+        "notify",
+    ),
+    risks=lambda: (
+        EXPIRE_IN_PAUSE,
+        PAUSE_UNVERIFIED,
+        STOPPED_BY_RUN,
+        STOPPED_TO_PAUSE,
+        MEMBERS_STAY,
+    ),
     options=(
         Option(
             name="resume",

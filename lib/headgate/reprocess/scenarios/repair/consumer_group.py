@@ -10,12 +10,19 @@ from headgate.model.cluster import Topic
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.repair import repair_transactions
-from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import common, consumer_group_offsets
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
-from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
+from headgate.reprocess.steps.offsets.target import (
+    OFFSETS_KEPT,
+    Listed,
+    Target,
+    TargetKind,
+    TopicPart,
+)
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 BEGINNING = "beginning"
 """The answer to `--beyond` that says that the topic was recreated."""
@@ -80,6 +87,17 @@ def build(request: PlanRequest) -> Plan:
     return _recreated(request, plan, astray) if beyond == BEGINNING else plan
 
 
+RECREATED = Risk(
+    "--beyond={choice} means that {topics} {were} recreated. So the run also resets "
+    "{partitions}, although the offsets there are in range. If only records were lost, "
+    "{pipeline} processes records of {partitions} a second time. In that case, use "
+    "--beyond=end",
+    choice="beginning",
+    were="were",
+    partitions="TOPIC[PARTITION]",
+)
+
+
 def _recreated(request: PlanRequest, plan: Plan, astray: _Astray) -> Plan:
     """Return the plan with what moves although its offset is within the log."""
     rows = [m for s in plan.steps if isinstance(s, ResetOffsets) for m in s.offsets]
@@ -88,11 +106,12 @@ def _recreated(request: PlanRequest, plan: Plan, astray: _Astray) -> Plan:
     if not within:
         return plan
     verb = "was" if len(astray.topics) == 1 else "were"
-    risk = (
-        f"--beyond={BEGINNING} means that {name_list(astray.topics)} {verb} recreated. So the run "
-        f"also resets {_named(within)}, although the offsets there are in range. If only records "
-        f"were lost, {request.pipeline.name} processes records of {_named(within)} a second time. "
-        "In that case, use --beyond=end"
+    risk = RECREATED(
+        choice=BEGINNING,
+        topics=name_list(astray.topics),
+        were=verb,
+        partitions=_named(within),
+        pipeline=request.pipeline.name,
     )
     return replace(plan, risks=(*plan.risks, risk))
 
@@ -118,6 +137,18 @@ def _seen(part: TopicPart, last: Position) -> str:
     return f"offset {last.offset} of {part[0]}[{part[1]}] ({last.at})"
 
 
+LAST_KNOWN_POSITION = Risk(
+    "last known position: {positions}. Headgate doesn't know which records the group has read "
+    "since then",
+    positions="offset N of TOPIC[PARTITION] (TIME)",
+)
+POSITION_UNKNOWN = Risk(
+    "the last position in {partitions} is unknown: the group may {effect}",
+    partitions="TOPIC[PARTITION]",
+    effect="skip unread records, or reprocess records",
+)
+
+
 def _explained(
     plan: Plan, astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]
 ) -> Plan:
@@ -126,13 +157,10 @@ def _explained(
     unknown = astray.beyond.keys() - known.keys()
     risks = list(plan.risks)
     if found:
-        risks.append(
-            f"last known position: {'; '.join(found[:_SHOWN])}. Headgate doesn't know which "
-            "records the group has read since then"
-        )
+        risks.append(LAST_KNOWN_POSITION(positions="; ".join(found[:_SHOWN])))
     if unknown:
         effect = "skip unread records" if beyond == "end" else "reprocess records"
-        risks.append(f"the last position in {_named(unknown)} is unknown: the group may {effect}")
+        risks.append(POSITION_UNKNOWN(partitions=_named(unknown), effect=effect))
     return replace(plan, risks=tuple(risks))
 
 
@@ -184,3 +212,13 @@ def _named(parts: Iterable[TopicPart]) -> str:
     names = [f"{topic}[{number}]" for topic, number in sorted(parts)]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+RISKS = (
+    RECREATED,
+    LAST_KNOWN_POSITION,
+    POSITION_UNKNOWN,
+    OFFSETS_KEPT,
+    *consumer_group_offsets.RISKS,
+    *repair_transactions.RISKS,
+)

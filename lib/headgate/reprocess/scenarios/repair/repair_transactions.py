@@ -12,6 +12,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
+from headgate.text.risk import Risk
 
 _SHOWN = 5
 
@@ -73,10 +74,15 @@ def _step(found: Transaction, facts: dict[str, dict[str, object]]) -> AbortTrans
     )
 
 
+ABORTED = Risk(
+    "consumers with isolation.level=read_committed never receive the records that transaction "
+    "{id} wrote to {topics}. Offsets committed in the transaction are lost. A producer that "
+    "still uses the transaction is fenced and fails"
+)
+
+
 def _risk(found: Transaction) -> str:
-    return (
-        "consumers with isolation.level=read_committed never receive the records that "
-        f"transaction {found.name} wrote to {', '.join(sorted(found.topics))}. Offsets committed "
-        "in the transaction are lost. A producer that still uses the transaction is fenced and "
-        "fails"
-    )
+    return ABORTED(id=found.name, topics=", ".join(sorted(found.topics)))
+
+
+RISKS = (ABORTED,)

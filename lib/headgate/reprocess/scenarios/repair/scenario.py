@@ -75,6 +75,18 @@ SCENARIO = Scenario(
     what="Repair a broken checkpoint, committed offsets out of range, or an open transaction that "
     "blocks consumers.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "repair_copy",
+        "verify_repair",
+        "swap_repaired_checkpoint",
+        "record_offsets",
+        "reset_offsets",
+        "start_pipeline",
+        "manual_step",
+        "abort_transaction",
+    ),
+    risks=lambda: (*repair_spark.RISKS, *repair_group.RISKS),
     options=OPTIONS,
     support={
         Engine.SPARK: needs(LOCAL),

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from headgate.errors import EvidenceError, HeadgateError, ScenarioError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
+from headgate.reprocess.checkpoint import log_issues
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 from headgate.reprocess.checkpoint.find_issues import CheckpointCheck, check_checkpoint, known_of
 from headgate.reprocess.checkpoint.issue import CheckpointIssue
@@ -26,6 +27,7 @@ from headgate.reprocess.steps.checkpoint.repair import (
     VerifyRepair,
 )
 from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.text.risk import Risk
 
 _REWIND, _SCRATCH = "rewind", "from-scratch"
 # The kind of evidence that can't tell whether the folder `state` is lost or never was.
@@ -129,6 +131,9 @@ def _readable(inspector: Inspector, location: str) -> Checkpoint | None:
         return None
 
 
+STATE_UNCHECKED = Risk("Headgate could not check whether all state files exist: {error}")
+
+
 def _with_state(
     request: PlanRequest, found: CheckpointFiles, looked: CheckpointCheck
 ) -> tuple[CheckpointCheck, tuple[str, ...]]:
@@ -144,7 +149,7 @@ def _with_state(
     try:
         missing = request.inspector.checkpoints.rewind(found.location, last).missing
     except EvidenceError as error:
-        return looked, (f"Headgate could not check whether all state files exist: {error}",)
+        return looked, (STATE_UNCHECKED(error=error),)
     # What the logs lack is for the checkup to find, and to repair.
     lost = [
         CheckpointIssue(code="state", what=m, scenario=_REWIND)
@@ -252,18 +257,29 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles) 
     return blockers
 
 
+NOT_STARTED_ON_COPY = Risk(
+    "headgate.toml sets no `entry_point` for {pipeline}, so the run doesn't start the query "
+    "on the repaired copy before the swap. To verify the copy first, add `entry_point`"
+)
+BROKEN_AFTER_UNDO = Risk("an undo restores the broken checkpoint: the query may fail again")
+
+
 def _risks(pipeline: Pipeline, looked: CheckpointCheck) -> list[str]:
     risks = [issue.risk for issue in looked.issues if issue.risk]
     if not pipeline.entry_point:
-        risks.append(
-            f"headgate.toml sets no `entry_point` for {pipeline.name}, so the run doesn't start "
-            "the query on the repaired copy before the swap. To verify the copy first, add "
-            "`entry_point`"
-        )
-    risks.append("an undo restores the broken checkpoint: the query may fail again")
+        risks.append(NOT_STARTED_ON_COPY(pipeline=pipeline.name))
+    risks.append(BROKEN_AFTER_UNDO())
     return risks
 
 
 def _sink(version: Version | None) -> str | None:
     sink = version.sink if version else None
     return sink.target if sink is not None and sink.is_files else None
+
+
+RISKS = (
+    *log_issues.RISKS,
+    STATE_UNCHECKED,
+    NOT_STARTED_ON_COPY,
+    BROKEN_AFTER_UNDO,
+)

@@ -19,6 +19,7 @@ from headgate.reprocess.scenarios.shared import (
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import ResetFacts
 from headgate.text.numbers import name_list, plural
+from headgate.text.risk import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,47 +217,61 @@ def risks(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*found, *_loss_risks(growth)]))
 
 
+STATE_DELETED = Risk(
+    "the state of {pipeline} can't move to other partitions. The run deletes the state, and "
+    "the application rebuilds it from the records that the inputs still hold"
+)
+RECREATED_BY_CODE = Risk(
+    "the application recreates these topics with the number of partitions that its code sets: "
+    "{topics}",
+    topics="TOPIC (N partitions)",
+)
+PARTITIONS_UNKNOWN = Risk(
+    "Headgate doesn't know whether the code sets the number of partitions of {topics} "
+    "(Repartitioned.withNumberOfPartitions). If the code sets it, the application recreates "
+    "such a topic with its current number of partitions. Otherwise, the topic and the "
+    "downstream changelogs get as many partitions as the upstream topic with the most "
+    "partitions. The run reports the numbers"
+)
+
+
 def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
-    yield (
-        f"the state of {seen.application} can't move to other partitions. The run deletes the "
-        "state, and the application rebuilds it from the records that the inputs still hold"
-    )
+    yield STATE_DELETED(pipeline=seen.application)
     if growth.fixed:
-        yield (
-            "the application recreates these topics with the number of partitions that its code "
-            f"sets: {_numbers(growth.own)}"
-        )
+        yield RECREATED_BY_CODE(topics=_numbers(growth.own))
     yield from _odd_risks(growth)
     if growth.loose:
-        yield (
-            "Headgate doesn't know whether the code sets the number of partitions of "
-            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If the code sets "
-            "it, the application recreates such a topic with its current number of partitions. "
-            "Otherwise, the topic and the downstream changelogs get as many partitions as the "
-            "upstream topic with the most partitions. The run reports the numbers"
-        )
+        yield PARTITIONS_UNKNOWN(topics=name_list(growth.loose))
+
+
+ODD_PARTITIONS = Risk(
+    "these topics have more or fewer partitions than their inputs: {topics}. If the code sets "
+    "these numbers, the topics needn't be recreated. Headgate can't verify this, because "
+    "{pipeline} isn't running. Start the application, then plan again: the new plan keeps "
+    "topics with a number that the code sets",
+    topics="TOPIC (N partitions)",
+)
 
 
 def _odd_risks(growth: Growth) -> Iterator[str]:
     """Name what is no longer needed where the application would work as it is."""
     if odd := {growth.on_cluster(n): c for n, c in growth.odd.items() if n not in growth.fixed}:
-        yield (
-            f"these topics have more or fewer partitions than their inputs: {_numbers(odd)}. If "
-            "the code sets these numbers, the topics needn't be recreated. Headgate can't "
-            f"verify this, because {growth.application} isn't running. Start the application, "
-            "then plan again: the new plan keeps topics with a number that the code sets"
-        )
+        yield ODD_PARTITIONS(topics=_numbers(odd), pipeline=growth.application)
+
+
+PARTITIONS_ASSUMED = Risk(
+    "these topics have more or fewer partitions than the inputs: {topics}. The plan assumes "
+    "that the code sets these numbers, so {pipeline} keeps its state. If the code doesn't set "
+    "them, the application fails to start. Then plan this scenario again: the new plan "
+    "rebuilds the state",
+    topics="TOPIC (N partitions)",
+)
 
 
 def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     """Name what the plan takes for granted, and what comes of it where it is wrong."""
     if growth.fixed:
-        yield (
-            "these topics have more or fewer partitions than the inputs: "
-            f"{_numbers(growth.own)}. The plan assumes that the code sets these numbers, so "
-            f"{seen.application} keeps its state. If the code doesn't set them, the application "
-            "fails to start. Then plan this scenario again: the new plan rebuilds the state"
-        )
+        yield PARTITIONS_ASSUMED(topics=_numbers(growth.own), pipeline=seen.application)
 
 
 def _numbers(topics: Mapping[str, int]) -> str:
@@ -265,29 +280,48 @@ def _numbers(topics: Mapping[str, int]) -> str:
     )
 
 
+VERSION_LACKS = Risk(
+    "the stored version of {pipeline} lacks these internal topics of the application: "
+    "{topics}. If another version is running, this plan is wrong about the application's "
+    "state: capture the running version"
+)
+
+
 def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {name for name, one in seen.internals.items() if one.claim is Claim.OWNED}
     if other := _not_described(own, seen, growth):
-        yield (
-            f"the stored version of {seen.application} lacks these internal topics of the "
-            f"application: {name_list(other)}. If another version is running, this plan is wrong "
-            "about the application's state: capture the running version"
-        )
+        yield VERSION_LACKS(pipeline=seen.application, topics=name_list(other))
+
+
+ORDER_OF_KEYS = Risk(
+    "after the change to {partitions}, old and new records of a key may be in different "
+    "partitions of {topics}. Different tasks then process these records, so their order isn't "
+    "kept, even on reprocessing",
+    partitions="N partitions",
+)
+ORDER_OF_RESULTS = Risk(
+    "results that depend on the order of records may change: the last value of a key, "
+    "sessions and closed windows. Counts and sums don't change. To keep the order, stop the "
+    "producers of {topics} until {pipeline} has caught up"
+)
 
 
 def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     names = name_list(growth.now)
-    yield (
-        f"after the change to {plural(growth.to, 'partition')}, old and new records of a key may "
-        f"be in different partitions of {names}. Different tasks then process these records, so "
-        "their order isn't kept, even on reprocessing"
-    )
+    yield ORDER_OF_KEYS(partitions=plural(growth.to, "partition"), topics=names)
     if growth.reach.sized:
-        yield (
-            "results that depend on the order of records may change: the last value of a key, "
-            "sessions and closed windows. Counts and sums don't change. To keep the order, stop "
-            f"the producers of {names} until {seen.application} has caught up"
-        )
+        yield ORDER_OF_RESULTS(topics=names, pipeline=seen.application)
+
+
+OTHER_APPLICATIONS = Risk(
+    "{topic} is also read by {applications}. A Kafka Streams application that keeps state "
+    "from this topic stops when it sees the new partitions: repartition that application, too"
+)
+OTHER_CONSUMERS = Risk(
+    "{topic} is also read by {consumers}. For these consumers, keys move to other partitions. "
+    "Their settings (such as auto.offset.reset) decide at which offset they start in the "
+    "added partitions"
+)
 
 
 def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
@@ -298,17 +332,9 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         streams |= groups.keys() & _registered(seen.request)
         others = groups.keys() - streams | _versions(seen.request, topic)
         if streams:
-            yield (
-                f"{topic} is also read by {name_list(streams)}. A Kafka Streams application that "
-                "keeps state from this topic stops when it sees the new partitions: repartition "
-                "that application, too"
-            )
+            yield OTHER_APPLICATIONS(topic=topic, applications=name_list(streams))
         if others:
-            yield (
-                f"{topic} is also read by {name_list(others)}. For these consumers, keys move to "
-                "other partitions. Their settings (such as auto.offset.reset) decide at which "
-                "offset they start in the added partitions"
-            )
+            yield OTHER_CONSUMERS(topic=topic, consumers=name_list(others))
 
 
 def _reads(group: Group, topic: str) -> bool:
@@ -332,14 +358,35 @@ def _versions(request: PlanRequest, topic: str) -> set[str]:
     }
 
 
+PARTITIONS_STAY = Risk(
+    "the added partitions of {topics} can't be undone, because Kafka can't remove partitions. "
+    "Once the partitions are added, an undo of the run is blocked"
+)
+DELETION_STAYS = Risk(
+    "the deletion of internal topics can't be undone: if they had the old number of "
+    "partitions again, {pipeline} would fail to start"
+)
+
+
 def _loss_risks(growth: Growth) -> Iterator[str]:
     if growth.raised:
-        yield (
-            f"the added partitions of {name_list(growth.raised)} can't be undone, because Kafka "
-            "can't remove partitions. Once the partitions are added, an undo of the run is blocked"
-        )
+        yield PARTITIONS_STAY(topics=name_list(growth.raised))
     if growth.reach.sized and growth.internal:
-        yield (
-            "the deletion of internal topics can't be undone: if they had the old number of "
-            f"partitions again, {growth.application} would fail to start"
-        )
+        yield DELETION_STAYS(pipeline=growth.application)
+
+
+RISKS = (
+    *kafka_streams_reset_checks.RISKS,
+    STATE_DELETED,
+    RECREATED_BY_CODE,
+    PARTITIONS_UNKNOWN,
+    ODD_PARTITIONS,
+    PARTITIONS_ASSUMED,
+    VERSION_LACKS,
+    ORDER_OF_KEYS,
+    ORDER_OF_RESULTS,
+    OTHER_APPLICATIONS,
+    OTHER_CONSUMERS,
+    PARTITIONS_STAY,
+    DELETION_STAYS,
+)

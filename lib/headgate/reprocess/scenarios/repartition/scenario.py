@@ -10,6 +10,7 @@ from headgate.reprocess.conditions import LOCAL, Answered, Condition, Facts, met
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.repartition import kafka_streams as repartition_streams
+from headgate.reprocess.scenarios.repartition import kafka_streams_checks
 from headgate.reprocess.scenarios.repartition import spark as repartition_spark
 from headgate.reprocess.scenarios.shared import kafka_streams_options, output_topics
 
@@ -74,6 +75,30 @@ SCENARIO = Scenario(
     what="Repartition the state of a query, or add partitions to the inputs of a Kafka Streams "
     "application.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "record_topics",
+        "verify_output",
+        "snapshot_checkpoint",
+        "record_offsets",
+        "reset_offsets",
+        "start_pipeline",
+        "manual_step",
+        "back_up_records",
+        "move_to_backup",
+        "create_topics",
+        "add_partitions",
+        "delete_topics",
+        "delete_records",
+        "back_up_unread_records",
+        "remove_members",
+        "await_transactions",
+        "clear_local_state",
+        "swap_new_checkpoint",
+        "repartition_state",
+        "verify_partitions",
+    ),
+    risks=lambda: (*repartition_spark.RISKS, *kafka_streams_checks.RISKS, *output_topics.RISKS),
     options=OPTIONS,
     support={
         Engine.SPARK: needs(LOCAL, repartition_spark.SPREADS, repartition_spark.NEW_ENOUGH),

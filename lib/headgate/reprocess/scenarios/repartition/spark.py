@@ -19,6 +19,7 @@ from headgate.reprocess.steps.checkpoint.repartition_state import (
 )
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FIRST = (4, 2)
@@ -173,35 +174,48 @@ def _number(version: str | None) -> tuple[int, ...] | None:
     return tuple(map(int, parts)) if len(parts) == 2 and all(p.isdecimal() for p in parts) else None
 
 
+UNCOMMITTED_BATCH = Risk(
+    "if the stop leaves an uncommitted batch, the run fails and its changes are rolled back. "
+    "Stop the query between two batches"
+)
+EXPERIMENTAL = Risk(
+    "Spark marks state repartitioning as experimental. So Headgate compares the old and the "
+    "new state row by row"
+)
+EMPTY_BATCH = Risk(
+    "the run adds a batch without input: the sink gets no rows for that batch number"
+)
+TIMERS = Risk(
+    "timers of {operators} move with the state: each timer fires once. Timers that come due "
+    "while the query is stopped fire in the first batch, as after any restart. Measured only "
+    "on Spark 4.2.0 (transformWithState and applyInPandasWithState, processing time and event "
+    "time)"
+)
+PROCESSING_TIME = Risk(
+    "a query with processing-time timers runs a batch at each trigger, even without input. So "
+    "a stop is likely to leave an uncommitted batch, and the run then fails. If the run "
+    "fails, either remove the batch with `headgate plan repair` and its option --uncommitted, "
+    "or restart the query with a long trigger interval and stop it again"
+)
+RELEASE_UNKNOWN = Risk(
+    "the query's Spark release is unknown. A release older than 4.2 may be unable to read the "
+    "new checkpoint, which Spark 4.2 writes"
+)
+
+
 def _risks(version: Version | None) -> list[str]:
     risks = [
-        "if the stop leaves an uncommitted batch, the run fails and its changes are rolled back. "
-        "Stop the query between two batches",
-        "Spark marks state repartitioning as experimental. So Headgate compares the old and "
-        "the new state row by row",
-        "the run adds a batch without input: the sink gets no rows for that batch number",
+        UNCOMMITTED_BATCH(),
+        EXPERIMENTAL(),
+        EMPTY_BATCH(),
     ]
     if timed := [o for o in (version.stateful if version else None) or () if _has_timers(o)]:
         names = name_list(o.name or o.kind.value for o in timed)
-        risks.append(
-            f"timers of {names} move with the state: each timer fires once. Timers that come due "
-            "while the query is stopped fire in the first batch, as after any restart. Measured "
-            "only on Spark 4.2.0 (transformWithState and applyInPandasWithState, processing "
-            "time and event time)"
-        )
+        risks.append(TIMERS(operators=names))
         if any(_has_processing_time(o) for o in timed):
-            risks.append(
-                "a query with processing-time timers runs a batch at each trigger, even without "
-                "input. So a stop is likely to leave an uncommitted batch, and the run then "
-                "fails. If the run fails, either remove the batch with `headgate plan repair` and "
-                "its option --uncommitted, or restart the query with a long trigger interval and "
-                "stop it again"
-            )
+            risks.append(PROCESSING_TIME())
     if version is None or version.engine_version is None:
-        risks.append(
-            "the query's Spark release is unknown. A release older than 4.2 may be unable to "
-            "read the new checkpoint, which Spark 4.2 writes"
-        )
+        risks.append(RELEASE_UNKNOWN())
     return risks
 
 
@@ -217,3 +231,13 @@ def _has_timers(operator: StatefulOperator) -> bool:
         operator.kind is OperatorKind.TRANSFORM_WITH_STATE
         and str(operator.extra.get("time_mode")) != "NoTime"
     )
+
+
+RISKS = (
+    UNCOMMITTED_BATCH,
+    EXPERIMENTAL,
+    EMPTY_BATCH,
+    TIMERS,
+    PROCESSING_TIME,
+    RELEASE_UNKNOWN,
+)

@@ -12,6 +12,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.recreated_topics import (
+    RECREATED_RISKS,
     KnownTopics,
     OldOffsets,
     RecreatedTopics,
@@ -20,6 +21,7 @@ from headgate.reprocess.scenarios.shared.recreated_topics import (
 from headgate.reprocess.scenarios.shared.uncounted_input import uncounted_input
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.text.numbers import as_records, duration, plural
+from headgate.text.risk import Risk
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,18 @@ class Inputs:
     blockers: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     unread: dict[tuple[str, int], int] = field(default_factory=dict)
+
+
+NO_CLUSTER = Risk(
+    "no Kafka cluster is configured: Headgate can't check whether the records still exist in "
+    "{topics}. Set `bootstrap_servers` under [kafka]"
+)
+OTHER_SOURCES = Risk(
+    "the query also reads from {sources} other than Kafka and files. Headgate can't check "
+    "whether these sources still hold the records after batch {batch}",
+    sources="N sources",
+    batch="N",
+)
 
 
 def read_inputs(
@@ -60,15 +74,10 @@ def read_inputs(
     risks = [*recreated.risks, *_kept(batch, topics)]
     if batch.offsets and not inspector.kafka.has_cluster():
         names = ", ".join(sorted(batch.offsets))
-        risks.append(
-            "no Kafka cluster is configured: Headgate can't check whether the records still exist "
-            f"in {names}. Set `bootstrap_servers` under [kafka]"
-        )
+        risks.append(NO_CLUSTER(topics=names))
     if batch.other_sources:
         risks.append(
-            f"the query also reads from {plural(batch.other_sources, 'source')} other than Kafka "
-            "and files. Headgate can't check whether these sources still hold the records after "
-            f"batch {batch.number}"
+            OTHER_SOURCES(sources=plural(batch.other_sources, "source"), batch=batch.number)
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
@@ -130,19 +139,29 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
                 )
 
 
+COMPACTED = Risk(
+    "{topic} is compacted: of the records after batch {batch}, only the last record of each "
+    "key may be left",
+    batch="N",
+)
+RECORDS_EXPIRE = Risk(
+    "{topic} keeps records for {time}. Records that expire before the query reads them are lost"
+)
+
+
 def _kept(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
     """Yield what retention and compaction may remove before it is reprocessed."""
     for name, topic in sorted(topics.items()):
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
-            yield (
-                f"{name} is compacted: of the records after batch {batch.number}, only the last "
-                "record of each key may be left"
-            )
+            yield COMPACTED(topic=name, batch=batch.number)
         elif topic.retention_ms is not None and topic.retention_ms >= 0:
-            yield (
-                f"{name} keeps records for {duration(topic.retention_ms)}. Records that expire "
-                "before the query reads them are lost"
-            )
+            yield RECORDS_EXPIRE(topic=name, time=duration(topic.retention_ms))
+
+
+WATERMARK_REWOUND = Risk(
+    "the watermark is rewound, too. Batch boundaries can change, so records that Spark "
+    "dropped as late may now be on time, and change results"
+)
 
 
 def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -> str | None:
@@ -150,7 +169,14 @@ def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -
     last = batches[-1].watermark_ms if batches else None
     if not batch.watermark_ms or not last or last <= batch.watermark_ms:
         return None
-    return (
-        "the watermark is rewound, too. Batch boundaries can change, so records that Spark "
-        "dropped as late may now be on time, and change results"
-    )
+    return WATERMARK_REWOUND()
+
+
+RISKS = (
+    *RECREATED_RISKS,
+    NO_CLUSTER,
+    OTHER_SOURCES,
+    COMPACTED,
+    RECORDS_EXPIRE,
+    WATERMARK_REWOUND,
+)

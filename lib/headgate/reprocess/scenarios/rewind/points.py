@@ -11,6 +11,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.sink_replay import sink_of
 from headgate.text.numbers import plural
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 
 POINT = "restore-point"
@@ -170,6 +171,18 @@ def blockers(
         )
 
 
+OTHER_QUERY = Risk(
+    "restore point {id} is from query {old_query_id}. Since then, the checkpoint was "
+    "recreated, and it is now from query {new_query_id}. After the rewind, the next batch has "
+    "number {batch}",
+    batch="N",
+)
+VERSION_CHANGED = Risk(
+    "{pipeline} changed since restore point {id} was made. With the old state, Spark may fail "
+    "to start, or may write wrong results. Compare the versions with `headgate diff`"
+)
+
+
 def risks(
     request: PlanRequest, checkpoint: Checkpoint, point: RestorePoint | None
 ) -> Iterable[str]:
@@ -177,18 +190,15 @@ def risks(
     if point is None:
         return
     if point.query_id != checkpoint.query_id:
-        yield (
-            f"restore point {point.id} is from query {point.query_id}. Since then, the checkpoint "
-            f"was recreated, and it is now from query {checkpoint.query_id}. After the rewind, the "
-            f"next batch has number {(point.batch or 0) + 1}"
+        yield OTHER_QUERY(
+            id=point.id,
+            old_query_id=point.query_id,
+            new_query_id=checkpoint.query_id,
+            batch=(point.batch or 0) + 1,
         )
     if _has_changed(request, point):
         name = request.pipeline.name
-        yield (
-            f"{name} changed since restore point {point.id} was made. With the old state, Spark "
-            "may fail to start, or may write wrong results. Compare the versions with `headgate "
-            "diff`"
-        )
+        yield VERSION_CHANGED(pipeline=name, id=point.id)
 
 
 def _has_changed(request: PlanRequest, point: RestorePoint) -> bool:
@@ -202,3 +212,9 @@ def _has_changed(request: PlanRequest, point: RestorePoint) -> bool:
 
 def _iso(at: int | None) -> str | None:
     return iso(from_milliseconds(at)) if at else None
+
+
+RISKS = (
+    OTHER_QUERY,
+    VERSION_CHANGED,
+)

@@ -13,17 +13,20 @@ from headgate.reprocess.conditions import BATCH_DONE, CHECKPOINT, COPIES_STATE
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.rewind import inputs, points
 from headgate.reprocess.scenarios.rewind.inputs import Inputs, read_inputs
 from headgate.reprocess.scenarios.rewind.points import POINT, Choice, choose
 from headgate.reprocess.scenarios.rewind.points import blockers as point_blockers
 from headgate.reprocess.scenarios.rewind.points import risks as point_risks
-from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import common, sink_replay
+from headgate.reprocess.scenarios.shared.chain_offer import DOWNSTREAM_DUPLICATES
 from headgate.reprocess.scenarios.shared.recreated_topics import known_topics
 from headgate.reprocess.scenarios.shared.sink_replay import SINKS, SinkPlan, plan_sink
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.create_remote import CopyRemoteCheckpoint, ReadRemoteState
 from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, ReadState, SwapCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso
 
 _WHEN = "batch"
@@ -247,6 +250,23 @@ def _is_same_query(found: _Found) -> bool:
     return found.point is None or found.point.query_id == found.checkpoint.query_id
 
 
+SKIPPED_BEFORE = Risk(
+    "an earlier run skipped records after batch {batch}. After the rewind, {pipeline} "
+    "processes these records",
+    batch="N",
+)
+COPIED_CHECKPOINT = Risk(
+    "checkpoint {location} is a copy: its state metadata points to the schema files of "
+    "{other_location}. The run corrects these paths"
+)
+NO_STATUS_COMMAND = Risk(
+    "{pipeline} has no status command: only new batches in the checkpoint show whether the "
+    "query runs. Register a status command. If the Spark session stays open after the query "
+    "has stopped, the session may still write to the old state for a minute: stop the whole "
+    "application"
+)
+
+
 def _risks(request: PlanRequest, found: _Found, *, reads_all: bool) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
     if reads_all:
@@ -254,23 +274,16 @@ def _risks(request: PlanRequest, found: _Found, *, reads_all: bool) -> list[str]
     risks += point_risks(request, found.checkpoint, found.point)
     point = found.point.history if found.point else None
     if skipped_after(found.checkpoint.history, point, found.batch.number):
-        risks.append(
-            f"an earlier run skipped records after batch {found.batch.number}. After the rewind, "
-            f"{request.pipeline.name} processes these records"
-        )
+        risks.append(SKIPPED_BEFORE(batch=found.batch.number, pipeline=request.pipeline.name))
     if found.rewind.foreign_schema_files:
         risks.append(
-            f"checkpoint {found.checkpoint.location} is a copy: its state metadata points to the "
-            f"schema files of {found.rewind.foreign_schema_files[0]}. The run corrects these "
-            "paths"
+            COPIED_CHECKPOINT(
+                location=found.checkpoint.location,
+                other_location=found.rewind.foreign_schema_files[0],
+            )
         )
     if request.pipeline.commands.status is None:
-        risks.append(
-            f"{request.pipeline.name} has no status command: only new batches in the checkpoint "
-            "show whether the query runs. Register a status command. If the Spark session stays "
-            "open after the query has stopped, the session may still write to the old state for a "
-            "minute: stop the whole application"
-        )
+        risks.append(NO_STATUS_COMMAND(pipeline=request.pipeline.name))
     return risks
 
 
@@ -339,6 +352,31 @@ SCENARIO = Scenario(
     short="Rewind offsets and state to an earlier batch.",
     what="Rewind offsets and state to the end of an earlier batch.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "copy_to_batch",
+        "read_state",
+        "swap_checkpoint",
+        "copy_remote_checkpoint",
+        "read_remote_state",
+        "cut_sink_log",
+        "record_output",
+        "switch_checkpoint",
+        "start_at_checkpoint",
+        "start_pipeline",
+        "manual_step",
+    ),
+    risks=lambda: (
+        *inputs.RISKS,
+        *sink_replay.RISKS,
+        *common.CATCH_UP_RISKS,
+        *points.RISKS,
+        SKIPPED_BEFORE,
+        COPIED_CHECKPOINT,
+        NO_STATUS_COMMAND,
+        *remote_checkpoint.RISKS,
+        DOWNSTREAM_DUPLICATES,
+    ),
     options=OPTIONS,
     support={
         Engine.SPARK: needs(CHECKPOINT, BATCH_DONE, COPIES_STATE),

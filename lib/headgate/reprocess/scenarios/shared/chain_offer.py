@@ -12,10 +12,19 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.pipeline_links import read_links
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 from headgate.text.times import milliseconds, moment
 
 OFFERS = ("rewind", "from-scratch")
 """The scenarios that offer a chain."""
+
+
+DOWNSTREAM_DUPLICATES = Risk(
+    "downstream pipelines get duplicates: {pipelines}. To rewind these pipelines, too, run "
+    "`headgate plan chain {pipeline} {option}`{moment}",
+    option="--at=TIME",
+    moment="",
+)
 
 
 def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:
@@ -31,9 +40,11 @@ def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:
     if not found:
         return plan
     option, what = hint
-    risk = (
-        f"downstream pipelines get duplicates: {name_list(found)}. To rewind these pipelines, "
-        f"too, run `headgate plan chain {shlex.quote(request.pipeline.name)} {option}`{what}"
+    risk = DOWNSTREAM_DUPLICATES(
+        pipelines=name_list(found),
+        pipeline=shlex.quote(request.pipeline.name),
+        option=option,
+        moment=what,
     )
     return replace(plan, risks=(*plan.risks, risk))
 

@@ -18,6 +18,7 @@ from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
 from headgate.reprocess.steps.process.stop_start import StopPipeline, stop_with
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
 from headgate.text.numbers import duration, name_list, plural
+from headgate.text.risk import Risk
 
 T = TypeVar("T")
 # A source whose format no evidence shows may be one.
@@ -107,22 +108,47 @@ def unread_logs(topics: Mapping[str, Topic]) -> list[str]:
     ]
 
 
+CONSUMERS_GET_DUPLICATES = Risk("{topic} is read by {consumers}: these consumers get duplicates")
+STATIC_MEMBERS = Risk(
+    "group {group} has static members ({instances}). After the stop, a static member stays in "
+    "the group until its session.timeout.ms expires. If that takes longer than {seconds} s, "
+    "the run fails",
+    seconds=f"{STOP_SECONDS:.0f}",
+)
+OPEN_TRANSACTION = Risk(
+    "an open transaction includes offsets of group {group} on {partitions}. If the "
+    "transaction is still open {seconds} s after the stop, the run fails",
+    partitions="TOPIC[PARTITION]",
+    seconds=f"{PENDING_SECONDS:.0f}",
+)
+
+
 def group_risks(group: Group) -> list[str]:
     """Name what counts as alive for a while after a stop: static members, a transaction."""
     risks = []
     if static := [m.instance_id for m in group.members or () if m.instance_id]:
         risks.append(
-            f"group {group.id} has static members ({name_list(static)}). After the stop, a "
-            "static member stays in the group until its session.timeout.ms expires. If that "
-            f"takes longer than {STOP_SECONDS:.0f} s, the run fails"
+            STATIC_MEMBERS(
+                group=group.id, instances=name_list(static), seconds=f"{STOP_SECONDS:.0f}"
+            )
         )
     if group.pending:
         risks.append(
-            f"an open transaction includes offsets of group {group.id} on "
-            f"{name_list(group.pending)}. If the transaction is still open "
-            f"{PENDING_SECONDS:.0f} s after the stop, the run fails"
+            OPEN_TRANSACTION(
+                group=group.id,
+                partitions=name_list(group.pending),
+                seconds=f"{PENDING_SECONDS:.0f}",
+            )
         )
     return risks
+
+
+EFFECTS_UNKNOWN = Risk(
+    "user functions ({functions}) are called for reprocessed records. If these functions have "
+    "effects outside of Kafka, the effects happen {times}. Set `effects` in headgate.toml: "
+    "`external` if there are such effects, else `idempotent`",
+    times="a second time",
+)
 
 
 def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> list[str]:
@@ -132,13 +158,13 @@ def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> 
     risk of each plan that reprocesses records: see `with_statements`.
     """
     if pipeline.effects is None and version is not None and version.user_functions:
-        return [
-            f"user functions ({name_list(version.user_functions)}) are called for reprocessed "
-            "records. If these functions have effects outside of Kafka, the effects happen "
-            f"{times}. Set `effects` in headgate.toml: `external` if there are such effects, else "
-            "`idempotent`"
-        ]
+        return [EFFECTS_UNKNOWN(functions=name_list(version.user_functions), times=times)]
     return []
+
+
+RECORDS_EXPIRE = Risk(
+    "{topic} keeps records for {time}. Records that expire before they are read are lost"
+)
 
 
 def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -> list[str]:
@@ -147,13 +173,21 @@ def topic_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) 
     Of the topics in `within`, no record is wanted that is lost.
     """
     kept = [
-        f"{name} keeps records for {duration(topic.retention_ms)}. Records that expire before they "
-        "are read are lost"
+        RECORDS_EXPIRE(topic=name, time=duration(topic.retention_ms))
         for name, topic in sorted(topics.items())
         if topic.retention_ms is not None and topic.retention_ms >= 0
         if name in within or not any(part.begin for part in topic.partitions)
     ]
     return [*lost_risks(topics, within=within), *kept]
+
+
+RECORDS_GONE = Risk(
+    "the first {offsets} of {topic} {are} past retention. The records can't be reprocessed, "
+    "so results that need these records will differ from the earlier results",
+    offsets="N offsets",
+    are="are",
+)
+COMPACTED = Risk("{topic} is compacted: only the last record of each key is reprocessed")
 
 
 def lost_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -> list[str]:
@@ -163,12 +197,12 @@ def lost_risks(topics: Mapping[str, Topic], *, within: Set[str] = frozenset()) -
         gone = 0 if name in within else sum(part.begin or 0 for part in topic.partitions)
         if gone:
             risks.append(
-                f"the first {plural(gone, 'offset')} of {name} {'is' if gone == 1 else 'are'} past "
-                "retention. The records can't be reprocessed, so results that need these records "
-                "will differ from the earlier results"
+                RECORDS_GONE(
+                    offsets=plural(gone, "offset"), topic=name, are="is" if gone == 1 else "are"
+                )
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
-            risks.append(f"{name} is compacted: only the last record of each key is reprocessed")
+            risks.append(COMPACTED(topic=name))
     return risks
 
 
@@ -203,17 +237,30 @@ def batch_limits(version: Version | None) -> list[int]:
     return [int(text) for text in found if text.isascii() and text.isdecimal() and int(text)]
 
 
+FIRST_BATCH_UNLIMITED = Risk(
+    "at least one source of the query has no known `maxOffsetsPerTrigger`. Without this "
+    "limit, the first batch contains all records to process{now}, and can exceed memory. Set "
+    "this option in the query{more}",
+    now=" (now N)",
+    more="",
+)
+
+
 def first_batch_risks(version: Version | None, unread: int | None, more: str = "") -> list[str]:
     """Say that nothing limits the first batch of `unread` records; `more` is what else helps."""
     sources = [s for s in (version.sources if version else None) or () if s.format in _KAFKA]
     if unread == 0 or (sources and len(batch_limits(version)) >= len(sources)):
         return []
     now = "" if unread is None else f" (now {unread})"
-    return [
-        "at least one source of the query has no known `maxOffsetsPerTrigger`. Without this "
-        f"limit, the first batch contains all records to process{now}, and can exceed memory. "
-        f"Set this option in the query{more}"
-    ]
+    return [FIRST_BATCH_UNLIMITED(now=now, more=more)]
+
+
+CATCHES_UP = Risk(
+    "the query catches up in batches of `maxOffsetsPerTrigger` records. If the event times of "
+    "one partition advance faster than those of the others, the watermark runs ahead, and "
+    "Spark drops more records as late than in normal operation. To avoid this, raise "
+    "`maxOffsetsPerTrigger` until the query has caught up"
+)
 
 
 def catch_up_risks(version: Version | None, unread: Mapping[tuple[str, int], int]) -> list[str]:
@@ -228,12 +275,7 @@ def catch_up_risks(version: Version | None, unread: Mapping[tuple[str, int], int
     is_uneven = sum(map(bool, unread.values())) > 1
     drops = version is not None and version.watermarks and version.stateful
     if drops and limits and is_uneven and total > sum(limits):
-        risks.append(
-            "the query catches up in batches of `maxOffsetsPerTrigger` records. If the event times "
-            "of one partition advance faster than those of the others, the watermark runs ahead, "
-            "and Spark drops more records as late than in normal operation. To avoid this, raise "
-            "`maxOffsetsPerTrigger` until the query has caught up"
-        )
+        risks.append(CATCHES_UP())
     return risks
 
 
@@ -325,3 +367,21 @@ def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
         f"{pipeline.name} has no stop command, and its status is {status.word}. Stop the pipeline "
         "first, or register a stop command; the command can be a manual step (docs/commands.md)"
     ]
+
+
+GROUP_RISKS = (
+    STATIC_MEMBERS,
+    OPEN_TRANSACTION,
+)
+LOST_RISKS = (
+    RECORDS_GONE,
+    COMPACTED,
+)
+TOPIC_RISKS = (
+    *LOST_RISKS,
+    RECORDS_EXPIRE,
+)
+CATCH_UP_RISKS = (
+    FIRST_BATCH_UNLIMITED,
+    CATCHES_UP,
+)

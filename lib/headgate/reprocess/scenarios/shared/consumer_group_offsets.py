@@ -28,6 +28,7 @@ from headgate.reprocess.steps.offsets.target import (
 )
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import as_records, name_list, plural, span
+from headgate.text.risk import Risk
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
@@ -105,27 +106,47 @@ def _existing(positions: Iterable[TopicPart], topics: Mapping[str, Topic]) -> se
     return set(positions) - {part for parts in missing for part in parts}
 
 
+MISSING_PARTITIONS = Risk(
+    "group {group} has committed offsets of {partitions}, but {topic} has only {existing}. "
+    "The topic was recreated, so other committed offsets may also be of the old topic",
+    partitions="TOPIC[PARTITION]",
+    existing="partitions FIRST to LAST",
+)
+
+
 def _missing_risks(
     group: Group, positions: Iterable[TopicPart], topics: Mapping[str, Topic]
 ) -> Iterator[str]:
     """Name committed offsets of partitions that don't exist: the others are old ones, too."""
     for name, parts in missing_parts(positions, topics).items():
         missing = [f"{name}[{number}]" for _, number in parts]
-        yield (
-            f"group {group.id} has committed offsets of {name_list(missing)}, but {name} has only "
-            f"{numbers_of(topics[name])}. The topic was recreated, so other committed offsets may "
-            "also be of the old topic"
+        yield MISSING_PARTITIONS(
+            group=group.id,
+            partitions=name_list(missing),
+            topic=name,
+            existing=numbers_of(topics[name]),
         )
+
+
+NO_EVIDENCE_OF_READING = Risk(
+    "Headgate has no evidence that {pipeline} reads {topics}, but the run commits offsets "
+    "there. If {pipeline} doesn't read a topic, omit the topic. Otherwise, add the topic to "
+    "`topics` in headgate.toml"
+)
 
 
 def _topic_risks(pipeline: Pipeline, wish: OffsetsRequest, read: frozenset[str]) -> Iterator[str]:
     """Name topics that were chosen, and that nothing shows the pipeline to read."""
     if other := set(wish.topics) - read:
-        yield (
-            f"Headgate has no evidence that {pipeline.name} reads {name_list(other)}, but the run "
-            f"commits offsets there. If {pipeline.name} doesn't read a topic, omit the topic. "
-            "Otherwise, add the topic to `topics` in headgate.toml"
-        )
+        yield NO_EVIDENCE_OF_READING(pipeline=pipeline.name, topics=name_list(other))
+
+
+UNSET_OFFSETS = Risk(
+    "these partitions have records, but no committed offset, and the run sets none: "
+    "{partitions}. When {pipeline} starts, it applies auto.offset.reset. With `latest`, it "
+    "skips these records",
+    partitions="TOPIC[PARTITION]",
+)
 
 
 def _unset_risks(
@@ -139,11 +160,7 @@ def _unset_risks(
         if (topic.name, part.number) not in known and part.end != part.begin
     ]
     if new:
-        yield (
-            "these partitions have records, but no committed offset, and the run sets none: "
-            f"{name_list(new)}. When {pipeline.name} starts, it applies auto.offset.reset. With "
-            "`latest`, it skips these records"
-        )
+        yield UNSET_OFFSETS(partitions=name_list(new), pipeline=pipeline.name)
 
 
 def _steps(pipeline: Pipeline, reset: ResetOffsets) -> tuple[Step, ...]:
@@ -211,6 +228,27 @@ def _reached(at: int, begin: int, end: int, read: int | None) -> tuple[int, int]
     return (begin, end) if read is None else (read, read)
 
 
+NO_COMMITTED_OFFSET = Risk(
+    "group {group} has no committed offset in {partitions}. If an earlier offset expired, "
+    "{pipeline} processes records there a second time",
+    partitions="TOPIC[PARTITION]",
+)
+READ_RECREATED = Risk(
+    "if {pipeline} has already read records of the recreated {word} {topics}, it processes "
+    "these records a second time",
+    word="topics",
+)
+REPROCESSES = Risk("{pipeline} reprocesses records: consumers of its results get duplicates")
+
+
+SKIPPED = Risk(
+    "{pipeline} skips {records} in {partitions}: {spans}",
+    records="up to N records",
+    partitions="N partitions",
+    spans="TOPIC[PARTITION] offsets FIRST to LAST",
+)
+
+
 def move_risks(
     request: PlanRequest,
     topics: Mapping[str, Topic],
@@ -235,25 +273,31 @@ def move_risks(
     if unset := [p for p in first if p[0] not in recreated]:
         new = [f"{topic}[{number}]" for topic, number in unset]
         risks.append(
-            f"group {pipeline.group} has no committed offset in {name_list(new)}. If an earlier "
-            f"offset expired, {pipeline.name} processes records there a second time"
+            NO_COMMITTED_OFFSET(
+                group=pipeline.group, partitions=name_list(new), pipeline=pipeline.name
+            )
         )
     if twice := {topic for topic, _ in (*back, *first) if topic in recreated}:
         risks.append(
-            f"if {pipeline.name} has already read records of the recreated "
-            f"{'topic' if len(twice) == 1 else 'topics'} {name_list(twice)}, it processes these "
-            "records a second time"
+            READ_RECREATED(
+                pipeline=pipeline.name,
+                word="topic" if len(twice) == 1 else "topics",
+                topics=name_list(twice),
+            )
         )
     is_again = any(topic not in recreated for topic, _ in back)
     if is_again and not request.has_new_outputs:
-        risks.append(
-            f"{pipeline.name} reprocesses records: consumers of its results get duplicates"
-        )
+        risks.append(REPROCESSES(pipeline=pipeline.name))
     if on:
         count = sum(found.to[part] - at for part, at in on.items())
         spans = name_list(span(part, at, found.to[part]) for part, at in on.items())
         risks.append(
-            f"{pipeline.name} skips {as_records(count)} in {plural(len(on), 'partition')}: {spans}"
+            SKIPPED(
+                pipeline=pipeline.name,
+                records=as_records(count),
+                partitions=plural(len(on), "partition"),
+                spans=spans,
+            )
         )
     return risks
 
@@ -306,3 +350,19 @@ def _other_type(group: Group) -> str:
         f"group {group.id} is of type {group.type}, not a consumer group: check `engine` and "
         "`group` in headgate.toml"
     )
+
+
+MOVE_RISKS = (
+    *common.TOPIC_RISKS,
+    NO_COMMITTED_OFFSET,
+    READ_RECREATED,
+    REPROCESSES,
+    SKIPPED,
+)
+RISKS = (
+    *MOVE_RISKS,
+    MISSING_PARTITIONS,
+    NO_EVIDENCE_OF_READING,
+    UNSET_OFFSETS,
+    *common.GROUP_RISKS,
+)

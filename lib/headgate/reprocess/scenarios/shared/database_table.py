@@ -10,6 +10,7 @@ from headgate.errors import RefusedError
 from headgate.model.tables import DatabaseTable, TableColumn, values_of
 from headgate.reprocess.scenario import PlanRequest
 from headgate.text.numbers import instead, name_list
+from headgate.text.risk import Risk
 
 JDBC = "jdbc:"
 _ADDRESS = re.compile(
@@ -146,32 +147,52 @@ def written_names(results: Mapping[str, str], table: DatabaseTable) -> Collectio
     return {name for name, _, _ in values_of(results, table.column_names)}
 
 
+WRITERS_WAIT = Risk(
+    "other writers of {table} wait while the run replaces rows. SELECT statements don't wait"
+)
+UNDO_TABLES = Risk(
+    "for an undo, the run creates two tables in schema {schema}: headgate_before_RUN with the "
+    "old rows, and headgate_after_RUN with the keys of the new rows (RUN is the run id). "
+    "Headgate drops both tables together with old snapshots (`headgate runs --clean`)"
+)
+NO_TIME_ZONE = Risk(
+    "these columns of {table} have no time zone: {columns}. The run writes times in the time "
+    "zone of spark.sql.session.timeZone"
+)
+NO_VALUES = Risk(
+    "the results have no values for these columns: {columns}. Replaced rows keep their old "
+    "values in these columns. If the key of a result changes, for example the start of a "
+    "session, the result is a new row with default values"
+)
+TRIGGERS = Risk(
+    "the run and its undo fire triggers of {table}: {triggers}. If a trigger drops a result "
+    "or changes its values, the run fails and changes nothing. If triggers change other "
+    "columns, an undo may be blocked. An undo doesn't restore what triggers write to other "
+    "tables"
+)
+
+
 def table_risks(table: DatabaseTable, columns: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return what comes of a run that replaces rows of a table."""
     title, columns = table.title, list(columns)
     risks = [
-        f"other writers of {title} wait while the run replaces rows. SELECT statements don't wait",
-        f"for an undo, the run creates two tables in schema {table.schema}: headgate_before_RUN "
-        "with the old rows, and headgate_after_RUN with the keys of the new rows (RUN is the run "
-        "id). Headgate drops both tables together with old snapshots (`headgate runs --clean`)",
+        WRITERS_WAIT(table=title),
+        UNDO_TABLES(schema=table.schema),
     ]
     if written := [c["name"] for c in columns if c["form"] == "local-time"]:
-        risks.append(
-            f"these columns of {title} have no time zone: {name_list(written)}. The run writes "
-            "times in the time zone of spark.sql.session.timeZone"
-        )
+        risks.append(NO_TIME_ZONE(table=title, columns=name_list(written)))
     kept = [c.name for c in table.columns if not c.is_computed]
     if others := set(kept) - {c["name"] for c in columns}:
-        risks.append(
-            f"the results have no values for these columns: {name_list(others)}. Replaced rows "
-            "keep their old values in these columns. If the key of a result changes, for example "
-            "the start of a session, the result is a new row with default values"
-        )
+        risks.append(NO_VALUES(columns=name_list(others)))
     if table.triggers:
-        risks.append(
-            f"the run and its undo fire triggers of {title}: {name_list(table.triggers)}. If a "
-            "trigger drops a result or changes its values, the run fails and changes nothing. If "
-            "triggers change other columns, an undo may be blocked. An undo doesn't restore what "
-            "triggers write to other tables"
-        )
+        risks.append(TRIGGERS(table=title, triggers=name_list(table.triggers)))
     return risks
+
+
+RISKS = (
+    WRITERS_WAIT,
+    UNDO_TABLES,
+    NO_TIME_ZONE,
+    NO_VALUES,
+    TRIGGERS,
+)

@@ -11,6 +11,7 @@ from headgate.model.version import Engine, Version
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import Topology, topology
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 
 def described_topology(pipeline: Pipeline, version: Version | None, group: Group) -> Topology:
@@ -58,13 +59,22 @@ def other_topic_blockers(
         )
 
 
+OTHER_TOPICS = Risk(
+    "group {group} has committed offsets of {topics}, but {source} these topics. The run "
+    "ignores these topics and their unread records. If {pipeline} reads them, add them to "
+    "`topics` in headgate.toml",
+    source="`topics` in headgate.toml doesn't list",
+)
+
+
 def other_topic_risks(pipeline: Pipeline, group: Group, inputs: Collection[str]) -> Iterator[str]:
     """Name the topics whose committed offsets count as left over."""
     if found := other_topics(pipeline, group, inputs):
-        yield (
-            f"group {group.id} has committed offsets of {name_list(found)}, but "
-            f"{_said_by(pipeline)} these topics. The run ignores these topics and their unread "
-            f"records. If {pipeline.name} reads them, add them to `topics` in headgate.toml"
+        yield OTHER_TOPICS(
+            group=group.id,
+            topics=name_list(found),
+            source=_said_by(pipeline),
+            pipeline=pipeline.name,
         )
 
 

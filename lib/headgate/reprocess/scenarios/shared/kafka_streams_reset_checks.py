@@ -8,7 +8,7 @@ from headgate.model.cluster import GroupType
 from headgate.model.kafka_streams import InternalKind, internal_kind
 from headgate.reprocess.plan import RESET
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared.consumer_group_offsets import move_risks
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import MOVE_RISKS, move_risks
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import ResetFacts, clears_state
 from headgate.reprocess.steps.base.step import active_reason
@@ -16,6 +16,7 @@ from headgate.reprocess.steps.offsets.await_transactions import OPEN_SECONDS
 from headgate.reprocess.steps.offsets.target import Found, TargetKind, cut_risks
 from headgate.text.near_names import near_names
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 _REGISTER = "Add the topology of the application to `evidence` in headgate.toml"
 _BACK_UP = ". If an undo should restore the state, pass --back-up-internal"
@@ -187,14 +188,35 @@ def risks(seen: ResetFacts) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
+OPEN_TRANSACTION = Risk(
+    "a transaction is open on {topics}. If the transaction is still open {seconds} s after "
+    "the stop, the run fails",
+    seconds=f"{OPEN_SECONDS:.0f}",
+)
+
+
 def _transaction_risks(seen: ResetFacts) -> Iterator[str]:
     """Name what a transaction is open on now; after the stop the run looks by their ids."""
     there = [name for name in seen.deleted if name in seen.topics]
     if there and (locked := seen.request.inspector.kafka.topics_in_transaction(there)):
-        yield (
-            f"a transaction is open on {name_list(locked)}. If the transaction is still open "
-            f"{OPEN_SECONDS:.0f} s after the stop, the run fails"
-        )
+        yield OPEN_TRANSACTION(topics=name_list(locked), seconds=f"{OPEN_SECONDS:.0f}")
+
+
+READS_OWN_OUTPUT = Risk(
+    "{pipeline} reprocesses records that it has itself written to {topic}, and writes them "
+    "there a second time. To skip these records, pass the topic with --intermediate-topics "
+    "instead"
+)
+PATTERN_UNCLEAR = Risk(
+    "{pipeline} reads the topics that match {patterns}. Headgate can't evaluate this Java "
+    "syntax, so it knows these topics only by committed offsets. {advice}",
+    advice="If an input is missing, add it to `topics` in headgate.toml",
+)
+TOPOLOGY_UNKNOWN = Risk(
+    "the topology is unknown. Headgate finds the application's topics only by committed "
+    "offsets and names, and may miss topics. {advice}",
+    advice="Add the topology of the application to `evidence` in headgate.toml",
+)
 
 
 def _input_risks(seen: ResetFacts) -> Iterator[str]:
@@ -205,31 +227,38 @@ def _input_risks(seen: ResetFacts) -> Iterator[str]:
         yield from _unselected_risks(seen, sorted(read - {*seen.inputs, *seen.intermediate}))
     for topic in seen.inputs:
         if topic in seen.topology.loops:
-            yield (
-                f"{seen.application} reprocesses records that it has itself written to {topic}, "
-                "and writes them there a second time. To skip these records, pass the topic with "
-                "--intermediate-topics instead"
-            )
+            yield READS_OWN_OUTPUT(pipeline=seen.application, topic=topic)
     if unclear := seen.topology.unclear:
-        yield (
-            f"{seen.application} reads the topics that match {name_list(unclear)}. Headgate can't "
-            "evaluate this Java syntax, so it knows these topics only by committed offsets. "
-            f"{_missing(seen)}"
+        yield PATTERN_UNCLEAR(
+            pipeline=seen.application, patterns=name_list(unclear), advice=_missing(seen)
         )
     if not seen.topology.is_told:
-        yield (
-            "the topology is unknown. Headgate finds the application's topics only by committed "
-            f"offsets and names, and may miss topics. {_topology(seen)}"
-        )
+        yield TOPOLOGY_UNKNOWN(advice=_topology(seen))
+
+
+NO_INPUT_SELECTED = Risk(
+    "no input topic is selected: offsets of {topics} don't change{lacking}. Select topics "
+    "with --input-topics",
+    lacking=". The results lack the records before these offsets",
+)
 
 
 def _no_input(seen: ResetFacts, read: set[str]) -> str:
     """Say what comes of a reset that selects no input; of all scenarios, only `reset` can."""
     lacking = ". The results lack the records before these offsets" if clears_state(seen) else ""
-    return (
-        f"no input topic is selected: offsets of {name_list(read) or 'all inputs'} don't "
-        f"change{lacking}. Select topics with --input-topics"
-    )
+    return NO_INPUT_SELECTED(topics=name_list(read) or "all inputs", lacking=lacking)
+
+
+INPUTS_NOT_SELECTED = Risk(
+    "{pipeline} has input topics that aren't selected: {topics}. Their offsets don't change, "
+    "so their earlier records aren't reprocessed"
+)
+NOT_IN_TOPOLOGY = Risk(
+    "group {group} has committed offsets of {topics}, but the topology doesn't have these "
+    "topics. The run doesn't change these offsets. If the application reads these topics, "
+    "{advice}",
+    advice="capture it again",
+)
 
 
 def _unselected_risks(seen: ResetFacts, left: list[str]) -> Iterator[str]:
@@ -238,17 +267,13 @@ def _unselected_risks(seen: ResetFacts, left: list[str]) -> Iterator[str]:
     left = [t for t in left if t not in told.internal]
     other = [t for t in left if told.is_told and not told.reads(t)]
     if inputs := [t for t in left if t not in other]:
-        yield (
-            f"{seen.application} has input topics that aren't selected: {name_list(inputs)}. "
-            "Their offsets don't change, so their earlier records aren't reprocessed"
-        )
+        yield INPUTS_NOT_SELECTED(pipeline=seen.application, topics=name_list(inputs))
     if other:
         is_reset = seen.request.scenario == RESET
-        yield (
-            f"group {seen.group.id} has committed offsets of {name_list(other)}, but the topology "
-            "doesn't have these topics. The run doesn't change these offsets. If the application "
-            "reads these topics, "
-            f"{'pass its current topology with --topology' if is_reset else 'capture it again'}"
+        yield NOT_IN_TOPOLOGY(
+            group=seen.group.id,
+            topics=name_list(other),
+            advice="pass its current topology with --topology" if is_reset else "capture it again",
         )
 
 
@@ -259,6 +284,29 @@ def _missing(seen: ResetFacts) -> str:
     return "If an input is missing, add it to `topics` in headgate.toml"
 
 
+UNPROVEN_KEPT = Risk(
+    "the run keeps these topics, because no evidence shows that {pipeline} owns them: "
+    "{topics}. If {pipeline} owns these topics, reprocessed records count twice"
+)
+UNPROVEN_DELETED = Risk(
+    "{topic} is deleted, because --internal-topics includes it. Its owner isn't verified: {reason}"
+)
+RECORDS_LOST = Risk(
+    "the records of {topics} are permanently lost. An undo recreates the topics empty, "
+    "without the old state{option}",
+    option="",
+)
+CLEARED_BY_HAND = Risk(
+    "UNVERIFIED: local state was reported as cleared on {instances}. An instance that still "
+    "has its old state counts reprocessed records twice"
+)
+LOCAL_STATE_STAYS = Risk(
+    "Headgate does not delete local state on the instances' disks. An instance that keeps its "
+    "old state counts reprocessed records twice. Register a `clean` command, or delete the "
+    "local state yourself and pass --local-state-cleared INSTANCE"
+)
+
+
 def _state_risks(seen: ResetFacts) -> Iterator[str]:
     gone = {*seen.deleted, *seen.inputs, *seen.intermediate}
     own, unproven = (
@@ -267,52 +315,37 @@ def _state_risks(seen: ResetFacts) -> Iterator[str]:
     )
     yield from _kept_risks(seen, own)
     if unproven:
-        yield (
-            f"the run keeps these topics, because no evidence shows that {seen.application} owns "
-            f"them: {name_list(unproven)}. If {seen.application} owns these topics, reprocessed "
-            "records count twice"
-        )
+        yield UNPROVEN_KEPT(pipeline=seen.application, topics=name_list(unproven))
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
-            yield (
-                f"{topic} is deleted, because --internal-topics includes it. Its owner isn't "
-                f"verified: {seen.internals[topic].why}"
-            )
+            yield UNPROVEN_DELETED(topic=topic, reason=seen.internals[topic].why)
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
-        yield (
-            f"the records of {name_list(seen.deleted)} are permanently lost. An undo recreates "
-            f"the topics empty, without the old state{_BACK_UP}"
-        )
+        yield RECORDS_LOST(topics=name_list(seen.deleted), option=_BACK_UP)
     if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return
     if seen.wish.instances:
-        yield (
-            "UNVERIFIED: local state was reported as cleared on "
-            f"{', '.join(seen.wish.instances)}. An instance that still has its old state "
-            "counts reprocessed records twice"
-        )
+        yield CLEARED_BY_HAND(instances=", ".join(seen.wish.instances))
     else:
-        yield (
-            "Headgate does not delete local state on the instances' disks. An instance that keeps "
-            "its old state counts reprocessed records twice. Register a `clean` command, or delete "
-            "the local state yourself and pass --local-state-cleared INSTANCE"
-        )
+        yield LOCAL_STATE_STAYS()
+
+
+CHANGELOGS_KEPT = Risk(
+    "the run keeps these changelogs: {topics}. Their state stores keep their contents, so "
+    "reprocessed records count twice"
+)
+INTERNAL_KEPT = Risk(
+    "the run keeps these internal topics: {topics}. {pipeline} also processes the unread "
+    "records in these topics, so the input records that they come from may count twice"
+)
 
 
 def _kept_risks(seen: ResetFacts, own: list[str]) -> Iterator[str]:
     """Say what the application's own topics that stay do to results."""
     stores = [name for name in own if internal_kind(name) is InternalKind.CHANGELOG]
     if stores:
-        yield (
-            f"the run keeps these changelogs: {name_list(stores)}. Their state stores keep their "
-            "contents, so reprocessed records count twice"
-        )
+        yield CHANGELOGS_KEPT(topics=name_list(stores))
     if between := [name for name in own if name not in stores]:
-        yield (
-            f"the run keeps these internal topics: {name_list(between)}. {seen.application} also "
-            "processes the unread records in these topics, so the input records that they come "
-            "from may count twice"
-        )
+        yield INTERNAL_KEPT(topics=name_list(between), pipeline=seen.application)
 
 
 def _is_reprocessed(seen: ResetFacts) -> bool:
@@ -325,6 +358,12 @@ def _is_reprocessed(seen: ResetFacts) -> bool:
     )
 
 
+WRITTEN_TWICE = Risk(
+    "results are written to the output topic {topic} a second time{consumers}",
+    consumers=". Consumers that get duplicates: CONSUMERS",
+)
+
+
 def _output_risks(seen: ResetFacts) -> Iterator[str]:
     if "outputs" in seen.request.options or not _is_reprocessed(seen):
         return
@@ -335,4 +374,25 @@ def _output_risks(seen: ResetFacts) -> Iterator[str]:
             if any(o.topic == topic and o.offset is not None for o in g.offsets)
         )
         by = f". Consumers that get duplicates: {name_list(readers)}" if readers else ""
-        yield f"results are written to the output topic {topic} a second time{by}"
+        yield WRITTEN_TWICE(topic=topic, consumers=by)
+
+
+RISKS = (
+    *MOVE_RISKS,
+    OPEN_TRANSACTION,
+    READS_OWN_OUTPUT,
+    PATTERN_UNCLEAR,
+    TOPOLOGY_UNKNOWN,
+    NO_INPUT_SELECTED,
+    INPUTS_NOT_SELECTED,
+    NOT_IN_TOPOLOGY,
+    UNPROVEN_KEPT,
+    UNPROVEN_DELETED,
+    RECORDS_LOST,
+    CLEARED_BY_HAND,
+    LOCAL_STATE_STAYS,
+    CHANGELOGS_KEPT,
+    INTERNAL_KEPT,
+    WRITTEN_TWICE,
+    *common.GROUP_RISKS,
+)

@@ -13,6 +13,7 @@ from headgate.model.version import OperatorKind, StatefulOperator, Version
 from headgate.reprocess.checkpoint.source_offsets import QueryPosition
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared.state_losses import Holder, Loss, Mode, losses_of
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso
 
 _HOLDERS = {
@@ -70,6 +71,17 @@ class _Operator:
         return iso(from_milliseconds(min(firsts))), iso(from_milliseconds(max(lasts)))
 
 
+NO_STATE_YET = Risk("No batch has completed: there is no state to lose")
+STATE_DROPPED = Risk(
+    "The query starts with empty state: the state of batch {batch} is dropped (operators: "
+    "{operators}).",
+    batch="N",
+)
+ROWS_UNKNOWN = Risk(
+    "Unknown: Headgate can't read the number and event times of the rows in the state: {reason}"
+)
+
+
 def state_risks(
     inspector: Inspector,
     location: str,
@@ -85,19 +97,13 @@ def state_risks(
     if not position.operators:
         return LostState()
     if position.batch is None:
-        return LostState(risks=("No batch has completed: there is no state to lose",))
+        return LostState(risks=(NO_STATE_YET(),))
     state = inspector.state.open_state(location, position.batch)
     operators = list(_operators(position, version, state))
     names = ", ".join(position.operators)
-    risks = [
-        f"The query starts with empty state: the state of batch {position.batch} is dropped "
-        f"(operators: {names})."
-    ]
+    risks = [STATE_DROPPED(batch=position.batch, operators=names)]
     if state.unknown:
-        risks.append(
-            "Unknown: Headgate can't read the number and event times of the rows in the state: "
-            f"{state.unknown}"
-        )
+        risks.append(ROWS_UNKNOWN(reason=state.unknown))
     risks += [_sentence(op, known=not state.unknown, point=point) for op in operators]
     risks += _watermark_risks(position, operators)
     rows = tuple(_row(op, position.batch, known=not state.unknown) for op in operators)
@@ -156,6 +162,25 @@ def _mode(version: Version | None, known: StatefulOperator | None) -> Mode | Non
     return Mode(words[0]) if words and words[0] in set(Mode) - {Mode.ANY} else None
 
 
+_OPERATOR = "operator N (NAME, STATE, MODE mode)"
+STATE_EMPTY = Risk(
+    "{operator}: its state is empty, so nothing is lost.", operator="O" + _OPERATOR[1:]
+)
+OPERATOR_LOSS = Risk(
+    "{word}: {operator}: {loss}",
+    word="Loss",
+    operator=_OPERATOR,
+    loss="what is lost, as in [State that a new checkpoint drops]"
+    "(#state-that-a-new-checkpoint-drops)",
+)
+LOSS_UNCLEAR = Risk(
+    "Unknown: {operator}: the {unknown} is unknown. {losses}",
+    operator=_OPERATOR,
+    unknown="join type or output mode",
+    losses="The plan lists what is lost in each possible case",
+)
+
+
 def _sentence(op: _Operator, *, known: bool, point: str | None) -> str:
     """Return what is lost with one operator's state, or that nothing is."""
     found = [(h, m, loss) for h in op.holders for m, loss in losses_of(h, op.mode).items()]
@@ -164,18 +189,18 @@ def _sentence(op: _Operator, *, known: bool, point: str | None) -> str:
     if len(op.holders) > 1:
         about = f"Operator {op.number} ({op.word})"
     if known and not op.rows:
-        return f"{about}: its state is empty, so nothing is lost."
+        return STATE_EMPTY(operator=about)
     if len(found) == 1:
         text = _filled(found[0][2], op, known=known, point=point)
         word, _, rest = text.partition(": ")
-        return f"{word}: {_small(about)}: {rest}"
+        return OPERATOR_LOSS(word=word, operator=_small(about), loss=rest)
     why = "join type" if len(op.holders) > 1 else "output mode"
     cases = [
         f"{holder if len(op.holders) > 1 else f'{mode} mode'}: "
         + _filled(loss, op, known=known, point=point).partition(": ")[2]
         for holder, mode, loss in found
     ]
-    return f"Unknown: {_small(about)}: the {why} is unknown. {' '.join(map(_big, cases))}"
+    return LOSS_UNCLEAR(operator=_small(about), unknown=why, losses=" ".join(map(_big, cases)))
 
 
 def _filled(loss: Loss, op: _Operator, *, known: bool, point: str | None) -> str:
@@ -210,6 +235,14 @@ def _row(op: _Operator, batch: int, *, known: bool) -> Mapping[str, Any]:
     }
 
 
+WATERMARK_RESET = Risk(
+    "The watermark ({time}) is reset: late records that Spark would have dropped are "
+    "processed.{reopens}",
+    reopens=" A late record reopens its window or group: Spark emits the result again, without "
+    "its earlier records.",
+)
+
+
 def _watermark_risks(position: QueryPosition, operators: Sequence[_Operator]) -> Iterator[str]:
     if position.watermark_ms <= 0:
         return
@@ -219,7 +252,15 @@ def _watermark_risks(position: QueryPosition, operators: Sequence[_Operator]) ->
         " A late record reopens its window or group: Spark emits the result again, without its "
         "earlier records."
     )
-    yield (
-        f"The watermark ({at}) is reset: late records that Spark would have dropped are "
-        f"processed.{more if again else ''}"
-    )
+    yield WATERMARK_RESET(time=at, reopens=more if again else "")
+
+
+RISKS = (
+    NO_STATE_YET,
+    STATE_DROPPED,
+    ROWS_UNKNOWN,
+    STATE_EMPTY,
+    OPERATOR_LOSS,
+    LOSS_UNCLEAR,
+    WATERMARK_RESET,
+)

@@ -11,6 +11,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.evidence import Output
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.steps.process.verify_output import VerifyOutput
+from headgate.text.risk import Risk
 
 _SPARK = frozenset({Engine.SPARK})
 STORED = "the stored version"
@@ -57,6 +58,13 @@ def output_blockers(request: PlanRequest, found: Checkpoint) -> list[str]:
     return list(dict.fromkeys(_contradictions(request, found, path)))
 
 
+FOLDER_UNCHECKED = Risk(
+    "Headgate can't check the folder {folder} (--output-path). If the folder has the "
+    "`_spark_metadata` of an earlier query, Spark drops the output of all batches in this "
+    "log. Use an empty folder. Cause: {error}"
+)
+
+
 def output_risks(request: PlanRequest) -> list[str]:
     """Return what of the new folder can't be checked before the start."""
     path = request.options.get("output-path")
@@ -65,11 +73,7 @@ def output_risks(request: PlanRequest) -> list[str]:
     try:
         request.inspector.sinks.newest_batch(path)
     except HeadgateError as error:
-        return [
-            f"Headgate can't check the folder {path} (--output-path). If the folder has the "
-            "`_spark_metadata` of an earlier query, Spark drops the output of all batches in this "
-            f"log. Use an empty folder. Cause: {error}"
-        ]
+        return [FOLDER_UNCHECKED(folder=path, error=error)]
     return []
 
 

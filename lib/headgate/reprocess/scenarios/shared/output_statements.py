@@ -17,6 +17,7 @@ from headgate.reprocess.plan import RESET, Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common_statements as said
 from headgate.reprocess.scenarios.shared.output_facts import facts_of, words_of
+from headgate.text.risk import Risk
 
 _SPARK, _STREAMS, _GROUP = Engine.SPARK, Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP
 
@@ -286,9 +287,10 @@ BEHIND = (
     "keys are incomplete, and stay incomplete after an undo. Before the undo, wait until {name} "
     "has caught up."
 )
-EXTERNAL = (
+EXTERNAL = Risk(
     '{name} has effects outside of Kafka (`effects = "external"`). These effects happen again '
-    "for reprocessed records. Before the run, disable the effects or make them idempotent"
+    "for reprocessed records. Before the run, disable the effects or make them idempotent",
+    name="PIPELINE",
 )
 UNSTATED = "An undo doesn't delete or correct what was written after the run started."
 
@@ -312,5 +314,5 @@ def with_statements(request: PlanRequest, plan: Plan) -> Plan:
     )
     risks = plan.risks
     if Fact.REPROCESSES in facts and request.pipeline.effects is Effects.EXTERNAL:
-        risks = (*risks, EXTERNAL.format(**words))
+        risks = (*risks, EXTERNAL(**words))
     return replace(plan, outputs=plan.outputs.joined(applier), risks=risks)

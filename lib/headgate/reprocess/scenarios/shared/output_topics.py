@@ -14,6 +14,7 @@ from headgate.model.sinks import BatchIds
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
+from headgate.reprocess.scenarios.shared.common import CONSUMERS_GET_DUPLICATES
 from headgate.reprocess.steps.base.step import OUTPUT_FOLDER, Step
 from headgate.reprocess.steps.checkpoint.move_to_backup import MoveToBackup
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
@@ -22,6 +23,7 @@ from headgate.reprocess.steps.records.back_up_records import BackUpRecords, size
 from headgate.reprocess.steps.topics.delete_records import DeleteRecords
 from headgate.reprocess.steps.topics.delete_topics import CreateTopics, topic_shapes
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 _ENGINES = frozenset(Engine)
 
@@ -294,36 +296,56 @@ def _unknown(request: PlanRequest) -> str:
     )
 
 
+CONSUMERS_OF_EMPTIED = Risk(
+    "the run empties {topic} and rebuilds it. Its consumers {consumers} lose the old records "
+    "that they haven't read, and get all rebuilt results"
+)
+CONSUMERS_MUST_SWITCH = Risk(
+    "{topic} is read by {consumers}: these consumers get no new records until they switch to "
+    "the new topic"
+)
+
+
 def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
     if not found.topics:
         return
     for name, groups in sorted(request.inspector.kafka.topic_consumers(found.topics).items()):
         readers = sorted(g for g in groups if g != request.pipeline.group)
         if readers and how is How.KEEP:
-            yield f"{name} is read by {name_list(readers)}: these consumers get duplicates"
+            yield CONSUMERS_GET_DUPLICATES(topic=name, consumers=name_list(readers))
         elif readers and how is How.EMPTY:
-            yield (
-                f"the run empties {name} and rebuilds it. Its consumers {name_list(readers)} lose "
-                "the old records that they haven't read, and get all rebuilt results"
-            )
+            yield CONSUMERS_OF_EMPTIED(topic=name, consumers=name_list(readers))
         elif readers:
-            yield (
-                f"{name} is read by {name_list(readers)}: these consumers get no new records "
-                "until they switch to the new topic"
-            )
+            yield CONSUMERS_MUST_SWITCH(topic=name, consumers=name_list(readers))
+
+
+NEW_TOPICS_KEPT = Risk("the new topics and their records are kept after an undo")
+ALL_RECORDS_DELETED = Risk(
+    "all records in {topics} are deleted, including records from producers other than {pipeline}"
+)
+NO_BACKUP = Risk(
+    "the records of {topics} are permanently lost: they have no backup{option}",
+    option=". To copy them first, pass --back-up-outputs",
+)
+RESTORED_BY_UNDO = Risk(
+    "an undo deletes the new records of {topics}. It restores the old records from backup "
+    "topics (prefix headgate-backup- and the run id), with new offsets. Keep these backup "
+    "topics as long as you may need the undo"
+)
+FILES_MOVED = Risk(
+    "the old files of {folder} move to a backup folder next to it. An undo restores them, as "
+    "long as Headgate keeps the backup (`keep_snapshots` under [runs] in headgate.toml)"
+)
 
 
 def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
     if how is not How.EMPTY:
         if found.topics:
-            yield "the new topics and their records are kept after an undo"
+            yield NEW_TOPICS_KEPT()
         return
     names = name_list(found.topics)
     if found.topics:
-        yield (
-            f"all records in {names} are deleted, including records from producers other "
-            f"than {request.pipeline.name}"
-        )
+        yield ALL_RECORDS_DELETED(topics=names, pipeline=request.pipeline.name)
     if found.topics and "back-up-outputs" not in request.options:
         # Once partitions were added no undo would bring back what is backed up: it is not asked.
         option = (
@@ -331,19 +353,11 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
             if request.scenario == "repartition"
             else ". To copy them first, pass --back-up-outputs"
         )
-        yield f"the records of {names} are permanently lost: they have no backup{option}"
+        yield NO_BACKUP(topics=names, option=option)
     elif found.topics:
-        yield (
-            f"an undo deletes the new records of {names}. It restores the old records from backup "
-            "topics (prefix headgate-backup- and the run id), with new offsets. Keep these backup "
-            "topics as long as you may need the undo"
-        )
+        yield RESTORED_BY_UNDO(topics=names)
     if found.folder:
-        yield (
-            f"the old files of {found.folder} move to a backup folder next to it. An undo restores "
-            "them, as long as Headgate keeps the backup (`keep_snapshots` under [runs] in "
-            "headgate.toml)"
-        )
+        yield FILES_MOVED(folder=found.folder)
 
 
 def local(folder: str) -> str | None:
@@ -352,3 +366,15 @@ def local(folder: str) -> str | None:
         return folder
     parts = urlparse(folder)
     return unquote(parts.path) if parts.scheme == "file" and parts.path else None
+
+
+RISKS = (
+    CONSUMERS_GET_DUPLICATES,
+    CONSUMERS_OF_EMPTIED,
+    CONSUMERS_MUST_SWITCH,
+    NEW_TOPICS_KEPT,
+    ALL_RECORDS_DELETED,
+    NO_BACKUP,
+    RESTORED_BY_UNDO,
+    FILES_MOVED,
+)

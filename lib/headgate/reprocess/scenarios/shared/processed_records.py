@@ -16,6 +16,7 @@ from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.text import numbers
 from headgate.text.numbers import name_list, plural
+from headgate.text.risk import Risk
 from headgate.text.times import duration, earlier, from_milliseconds, later
 
 Ranges = dict[str, dict[str, tuple[int, int]]]
@@ -183,6 +184,13 @@ def retention_risks(
     return found
 
 
+FIRST_RECORD_EXPIRES = Risk(
+    "{topic} keeps records for {time}. {when}, Kafka may delete the first record that the run "
+    "needs. Raise retention.ms of {topic}, or start the run soon",
+    when="After TIME",
+)
+
+
 def expiry_risks(
     topic: Topic, oldest: int | None, records: int, rate: int | None = None
 ) -> list[str]:
@@ -197,11 +205,7 @@ def expiry_risks(
     when = "At any time"
     if oldest + keep > now:
         when = f"After {from_milliseconds(oldest + keep):%Y-%m-%d %H:%M} UTC"
-    return [
-        f"{topic.name} keeps records for {numbers.duration(keep)}. {when}, Kafka may delete the "
-        f"first record that the run needs. Raise retention.ms of {topic.name}, or start the run "
-        "soon"
-    ]
+    return [FIRST_RECORD_EXPIRES(topic=topic.name, time=numbers.duration(keep), when=when)]
 
 
 def _keep_ms(topic: Topic) -> int | None:
@@ -276,15 +280,19 @@ def deleted_words(topic: Topic) -> str:
     return f"Kafka has deleted the first records of {topic.name} ({gone})"
 
 
+FUNCTION_NOT_CALLED = Risk(
+    "the run doesn't call the query's {format} function. The run writes the rows that this "
+    "function would get",
+    format="foreachBatch or foreach",
+)
+
+
 def function_risks(request: PlanRequest) -> list[str]:
     """Return what comes of a batch for functions of the user."""
     version = request.version
     risks = []
     if version is not None and version.sink is not None and version.sink.traits.calls_function:
-        risks.append(
-            f"the run doesn't call the query's {version.sink.format} function. The run writes the "
-            "rows that this function would get"
-        )
+        risks.append(FUNCTION_NOT_CALLED(format=version.sink.format))
     return [*risks, *common.effect_risks(request.pipeline, version, times="a second time")]
 
 
@@ -368,3 +376,9 @@ def read_ranges(rows: Iterable[str], *, option: str) -> Ranges:
             raise ScenarioError(f"--{option}: FROM is greater than TO in {row!r}")
         found.setdefault(topic, {})[part] = (int(begin), int(end))
     return found
+
+
+FUNCTION_RISKS = (
+    FUNCTION_NOT_CALLED,
+    common.EFFECTS_UNKNOWN,
+)

@@ -16,6 +16,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     unknown_state,
 )
 from headgate.text.numbers import as_records, duration, name_list, plural, size
+from headgate.text.risk import Risk
 
 BATCH, STREAM = "batch", "stream"
 MANY = 100_000
@@ -52,6 +53,25 @@ RATE = Option(
 )
 
 
+AS_BATCH = Risk("Spark processes the records as a batch, because {reason}")
+AS_STREAM = Risk(
+    "Spark processes the records as a stream, because {reason}. Each batch ends at the same "
+    "record timestamp in all partitions, and has at most {records}",
+    records="N records",
+)
+LATE_DROPPED = Risk(
+    "Spark drops records older than the watermark, as in the running query. The run counts "
+    "the dropped records. With smaller batches, the watermark advances more often, so Spark "
+    "may drop more records"
+)
+LAST_ROWS = Risk(
+    "{emits}. The run keeps the last row of each key (key columns: {columns})",
+    emits="in update mode a key can have several rows",
+    columns="KEY_COLUMNS",
+)
+COMPLETE_MODE = Risk("in complete mode, the results are the rows of the last batch")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessingMode:
     """`stream` is what a processing step takes, None for a batch; `blockers` say why not."""
@@ -74,31 +94,28 @@ class ProcessingMode:
     def risks(self, version: Version) -> list[str]:
         """Return how the records are processed, and what comes of it."""
         if self.stream is None:
-            return [f"Spark processes the records as a batch, because {self.why}"]
-        found = [
-            f"Spark processes the records as a stream, because {self.why}. Each batch ends "
-            "at the same record timestamp in all partitions, and has at most "
-            f"{plural(self.stream['max_records'], 'record')}"
-        ]
+            return [AS_BATCH(reason=self.why)]
+        found = [AS_STREAM(reason=self.why, records=plural(self.stream["max_records"], "record"))]
         if version.watermarks and version.stateful:
-            found.append(
-                "Spark drops records older than the watermark, as in the running query. The run "
-                "counts the dropped records. With smaller batches, the watermark advances more "
-                "often, so Spark may drop more records"
-            )
+            found.append(LATE_DROPPED())
         if rate := self.stream.get("rate"):
             found.append(rate_risk(rate, self.stream["max_records"]))
         if self.stream["keys"]:
-            found.append(
-                f"{self._emits()}. The run keeps the last row of each key "
-                f"(key columns: {name_list(self.stream['keys'])})"
-            )
+            found.append(LAST_ROWS(emits=self._emits(), columns=name_list(self.stream["keys"])))
         elif self.output_mode == "complete":
-            found.append("in complete mode, the results are the rows of the last batch")
+            found.append(COMPLETE_MODE())
         return found
 
     def _emits(self) -> str:
         return f"in {self.output_mode} mode a key can have several rows"
+
+
+RATE_LIMITED = Risk(
+    "the run reads at most {rate} records/s on average: each batch of {records} starts at "
+    "least {time} after the previous batch. Within a batch, Spark reads without a limit",
+    rate="N",
+    records="N records",
+)
 
 
 def rate_risk(rate: int, at_most: int) -> str:
@@ -106,10 +123,10 @@ def rate_risk(rate: int, at_most: int) -> str:
     seconds = at_most / rate
     shown = f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds * 1000:.3g} ms"
     each = plural(at_most, "record")
-    return (
-        f"the run reads at most {rate} records/s on average: each batch of {each} starts "
-        f"at least {shown} after the previous batch. Within a batch, Spark reads without a limit"
-    )
+    return RATE_LIMITED(rate=rate, records=each, time=shown)
+
+
+LEAST_SECONDS = Risk("with this rate limit, the run takes at least {time}")
 
 
 def least_seconds(request: PlanRequest, records: int) -> list[str]:
@@ -120,7 +137,20 @@ def least_seconds(request: PlanRequest, records: int) -> list[str]:
     if records < rate:
         return []
     least = duration(records * 1000 // rate)
-    return [f"with this rate limit, the run takes at least {least}"]
+    return [LEAST_SECONDS(time=least)]
+
+
+LOAD_ON_BROKERS = Risk(
+    "the run reads {records}{about} from the brokers as fast as Spark can. To limit the load, "
+    "{option}set the quota consumer_byte_rate for the query's Kafka user",
+    records="up to N records",
+    about=" (about BYTES)",
+    option="pass OPTION, or ",
+)
+READ_QUOTA = Risk(
+    "a quota of Kafka limits Headgate's user to {bytes}/s. If the query has the same user, "
+    "the run takes at least {time}"
+)
 
 
 def load_risks(
@@ -147,16 +177,10 @@ def load_risks(
     if request.options.get("rate") is None:
         about = f" (about {size(known)})" if known else ""
         pass_ = f"pass {limit}, or " if limit else ""
-        found.append(
-            f"the run reads {as_records(total)}{about} from the brokers as fast as Spark can. To "
-            f"limit the load, {pass_}set the quota consumer_byte_rate for the query's Kafka user"
-        )
+        found.append(LOAD_ON_BROKERS(records=as_records(total), about=about, option=pass_))
     if known and (quota := request.inspector.kafka.read_quota()):
         least = duration(round(known * 1000 / quota))
-        found.append(
-            f"a quota of Kafka limits Headgate's user to {size(quota)}/s. If the query has the "
-            f"same user, the run takes at least {least}"
-        )
+        found.append(READ_QUOTA(bytes=size(quota), time=least))
     return found
 
 
@@ -224,3 +248,17 @@ def _at_most(request: PlanRequest, version: Version, rate: int | None) -> int:
     return min(
         [*batch_limits(version), *([rate * _RATE_SECONDS] if rate else [])], default=_AT_MOST
     )
+
+
+LOAD_RISKS = (
+    LOAD_ON_BROKERS,
+    READ_QUOTA,
+)
+RISKS = (
+    AS_BATCH,
+    AS_STREAM,
+    LATE_DROPPED,
+    LAST_ROWS,
+    COMPLETE_MODE,
+    RATE_LIMITED,
+)

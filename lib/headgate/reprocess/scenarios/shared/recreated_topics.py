@@ -10,6 +10,7 @@ from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Version
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps.offsets.target import TopicPart
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 
 _CLOCKS_MS = CLOCKS.total_seconds() * 1000
@@ -52,6 +53,21 @@ class RecreatedTopics:
     risks: list[str] = field(default_factory=list)
 
 
+PROBABLY_RECREATED = Risk(
+    "topic {topic} was probably recreated: {evidence}. If so, the records before the offsets "
+    "of {old} were never processed. Check the topic, or use from-scratch. If a producer's "
+    "clock was ahead, ignore this risk",
+    old="batch N",
+)
+MAYBE_RECREATED = Risk(
+    "topic {topic} was recreated since the last stored version. Headgate can't determine "
+    "whether the offsets of {old} are of the old topic. If they are, the new topic has other "
+    "records at these offsets. In that case, use from-scratch, or from-point with "
+    "--to-datetime or --to-earliest",
+    old="batch N",
+)
+
+
 def recreated_topics(
     inspector: Inspector, topics: Mapping[str, Topic], old: OldOffsets, known: KnownTopics
 ) -> RecreatedTopics:
@@ -76,18 +92,9 @@ def recreated_topics(
                 "--to-datetime or --to-earliest"
             )
         elif name in newer:
-            found.risks.append(
-                f"topic {name} was probably recreated: {newer[name]}. If so, the records before "
-                f"the offsets of {old.name} were never processed. Check the topic, or use "
-                "from-scratch. If a producer's clock was ahead, ignore this risk"
-            )
+            found.risks.append(PROBABLY_RECREATED(topic=name, evidence=newer[name], old=old.name))
         elif is_other and old.at_ms is None:
-            found.risks.append(
-                f"topic {name} was recreated since the last stored version. Headgate can't "
-                f"determine whether the offsets of {old.name} are of the old topic. If they are, "
-                "the new topic has other records at these offsets. In that case, use from-scratch, "
-                "or from-point with --to-datetime or --to-earliest"
-            )
+            found.risks.append(MAYBE_RECREATED(topic=name, old=old.name))
     return found
 
 
@@ -116,3 +123,9 @@ def _is_before(at: int | None, later: int | None) -> bool:
 
 def _milliseconds(at: str | None) -> int | None:
     return milliseconds(moment(at, option="at")) if at else None
+
+
+RECREATED_RISKS = (
+    PROBABLY_RECREATED,
+    MAYBE_RECREATED,
+)

@@ -12,6 +12,7 @@ from headgate.reprocess.plan import LOCK_OF_STOP, Plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps.base.step import pipeline_of
 from headgate.text.numbers import name_list
+from headgate.text.risk import Risk
 
 # A command that names one of these can do something else for each pipeline.
 _OF_ONE = ("HEADGATE_PIPELINE", "HEADGATE_CHECKPOINT")
@@ -39,14 +40,26 @@ def with_shared_stops(plan: Plan, inspector: Inspector) -> Plan:
     )
 
 
+STOPPED_TOO = Risk(
+    "{other_pipelines} {have} the same stop command as {pipeline}, so the run also stops "
+    "{other_pipelines}.{again} After the run, check that {other_pipelines} {are} running. If "
+    'the command reads HEADGATE_PIPELINE and stops only {pipeline}, add "$HEADGATE_PIPELINE" '
+    "to the command in headgate.toml",
+    have="have",
+    again=" Spark reprocesses an interrupted batch of OTHER_PIPELINES.",
+    are="are",
+)
+
+
 def _risk(name: str, others: list[Pipeline]) -> str:
     also = name_list(p.name for p in others)
     again = _interrupted([p.name for p in others if p.engine is Engine.SPARK])
-    return (
-        f"{also} {'has' if len(others) == 1 else 'have'} the same stop command as {name}, so the "
-        f"run also stops {also}.{again} After the run, check that {also} "
-        f"{'is' if len(others) == 1 else 'are'} running. If the command reads HEADGATE_PIPELINE "
-        f'and stops only {name}, add "$HEADGATE_PIPELINE" to the command in headgate.toml'
+    return STOPPED_TOO(
+        other_pipelines=also,
+        have="has" if len(others) == 1 else "have",
+        pipeline=name,
+        again=again,
+        are="is" if len(others) == 1 else "are",
     )
 
 

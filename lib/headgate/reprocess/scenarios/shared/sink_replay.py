@@ -10,6 +10,7 @@ from headgate.model.restore_points import RestorePoint
 from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_location, sink_format
 from headgate.reprocess.plan import folder_resource
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.common import CONSUMERS_GET_DUPLICATES
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import (
     RecordOutput,
@@ -19,6 +20,7 @@ from headgate.reprocess.steps.checkpoint.record_output import (
 )
 from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
 from headgate.text.numbers import name_list, plural
+from headgate.text.risk import Risk
 
 NO_FOLDER = "the folder of the file sink is unknown: pass it with --sink-path"
 # `other` is whatever writes a batch again.
@@ -124,6 +126,13 @@ def without_log(location: str) -> str:
     return f"{location} has no _spark_metadata, so no file sink writes there: check the folder"
 
 
+FILES_MOVE = Risk(
+    "Headgate moves {files} of later batches in {folder} to backup, and the query writes new "
+    "files. Consumers that have read the old files get duplicates",
+    files="N files",
+)
+
+
 def _files(
     request: PlanRequest,
     batch: int,
@@ -166,11 +175,7 @@ def _files(
     )
     return SinkPlan(
         steps=(cut,) if found.later else (),
-        risks=(
-            f"Headgate moves {plural(found.files, 'file')} of later batches in {location} to "
-            "backup, and the query writes new files. Consumers that have read the old files get "
-            "duplicates",
-        ),
+        risks=(FILES_MOVE(files=plural(found.files, "file"), folder=location),),
         resources=(folder_resource(found.target),),
         new_query_id=new_id,
     )
@@ -186,12 +191,20 @@ def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     )
 
 
+_AVOID = (
+    "To avoid duplicates, first stop the query and remove these rows. If {output} keeps versions, "
+    "restore its version before {batches}"
+)
+ROWS_TWICE = Risk(
+    "{output} gets the rows of {batches} a second time. {avoid}",
+    batches="batches FIRST to LAST",
+    avoid=_AVOID.format(output="OUTPUT", batches="batches FIRST to LAST"),
+)
+
+
 def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
     output = f"the {sink.title}{f' {location}' if location else ''}"
-    avoid = (
-        f"To avoid duplicates, first stop the query and remove these rows. If {output} keeps "
-        f"versions, restore its version before {again}"
-    )
+    avoid = _AVOID.format(output=output, batches=again)
     if not new_id:
         return SinkPlan(
             blockers=(
@@ -201,19 +214,23 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
             )
         )
     return SinkPlan(
-        risks=(f"{output} gets the rows of {again} a second time. {avoid}",),
+        risks=(ROWS_TWICE(output=output, batches=again, avoid=avoid),),
         new_query_id=True,
     )
 
 
+FUNCTION_CALLED_TWICE = Risk(
+    "the function of {pipeline} processes the records of {batches} a second time, and the "
+    "batches may be divided differently. If the function skips batch numbers that it has "
+    "already processed, rows are lost. Otherwise the function writes duplicates, unless it "
+    "overwrites by key",
+    batches="batches FIRST to LAST",
+)
+
+
 def _foreach(request: PlanRequest, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
-        risks=(
-            f"the function of {request.pipeline.name} processes the records of {again} a second "
-            "time, and the batches may be divided differently. If the function skips batch numbers "
-            "that it has already processed, rows are lost. Otherwise the function writes "
-            "duplicates, unless it overwrites by key",
-        ),
+        risks=(FUNCTION_CALLED_TWICE(pipeline=request.pipeline.name, batches=again),),
         new_query_id=new_id,
     )
 
@@ -228,29 +245,55 @@ def _kafka(
     groups = request.inspector.kafka.topic_consumers([topic]).get(topic, {})
     readers = sorted(g for g in groups if g != request.pipeline.group)
     if readers and written:
-        risks.append(f"{topic} is read by {name_list(readers)}: these consumers get duplicates")
+        risks.append(CONSUMERS_GET_DUPLICATES(topic=topic, consumers=name_list(readers)))
     return SinkPlan(steps=(step,), risks=tuple(risks), new_query_id=new_id)
+
+
+NONE_WRITTEN = Risk(
+    "{topic} has no records from {batches}, so it gets no duplicates unless the query writes "
+    "more before the stop. The run records the final offset ranges",
+    batches="batches FIRST to LAST",
+)
+RECORDS_STAY = Risk(
+    "{topic} keeps the records that {batches} wrote, and gets the reprocessed results after "
+    "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
+    "({offsets}). The run records the final offset ranges. A consumer group that hasn't read "
+    "the old records can skip them with `headgate plan skip-records`",
+    batches="batches FIRST to LAST",
+    offsets="TOPIC[PARTITION] offsets FIRST to LAST",
+)
 
 
 def _written_twice(topic: str, again: str, written: Sequence[Written]) -> str:
     if not written:
-        return (
-            f"{topic} has no records from {again}, so it gets no duplicates unless the query "
-            "writes more before the stop. The run records the final offset ranges"
-        )
-    return (
-        f"{topic} keeps the records that {again} wrote, and gets the reprocessed results after "
-        "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
-        f"({spans(topic, list(written))}). The run records the final offset ranges. A consumer "
-        "group that hasn't read the old records can skip them with `headgate plan skip-records`"
-    )
+        return NONE_WRITTEN(topic=topic, batches=again)
+    return RECORDS_STAY(topic=topic, batches=again, offsets=spans(topic, list(written)))
+
+
+WRITTEN_TWICE = Risk(
+    "{pipeline} writes the results of {batches} to {output} a second time: consumers get "
+    "duplicates, unless the sink overwrites by key",
+    batches="batches FIRST to LAST",
+)
 
 
 def _doubled(request: PlanRequest, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"{request.pipeline.name} writes the results of {again} to {location or 'its sink'} a "
-            "second time: consumers get duplicates, unless the sink overwrites by key",
+            WRITTEN_TWICE(
+                pipeline=request.pipeline.name, batches=again, output=location or "its sink"
+            ),
         ),
         new_query_id=new_id,
     )
+
+
+RISKS = (
+    FILES_MOVE,
+    ROWS_TWICE,
+    FUNCTION_CALLED_TWICE,
+    CONSUMERS_GET_DUPLICATES,
+    NONE_WRITTEN,
+    RECORDS_STAY,
+    WRITTEN_TWICE,
+)

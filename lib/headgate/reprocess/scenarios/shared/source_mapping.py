@@ -11,6 +11,7 @@ from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKi
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps.checkpoint.source_succession import Take
 from headgate.text.java_patterns import java_pattern
+from headgate.text.risk import Risk
 
 NEW = "new"
 _FORM = "NEW=OLD, for example `0=1`, `orders=0`, `0=0,1` (two old sources) or `2=new` (none)"
@@ -33,12 +34,14 @@ def deleted_topics(
     return frozenset(old - found.keys())
 
 
+TOPIC_DELETED = Risk(
+    "topic {topic} was deleted, so the new checkpoint has no offsets of this topic"
+)
+
+
 def deleted_risks(deleted: Iterable[str]) -> list[str]:
     """Say that nothing continues at the old offsets of deleted topics."""
-    return [
-        f"topic {name} was deleted, so the new checkpoint has no offsets of this topic"
-        for name in sorted(deleted)
-    ]
+    return [TOPIC_DELETED(topic=name) for name in sorted(deleted)]
 
 
 def given_takes(
@@ -67,6 +70,17 @@ def given_takes(
     return _ordered(takes), [*_left_over(takes, position), *risks]
 
 
+SOURCES_ASSUMED = Risk(
+    "no stored version shows the query's sources. Headgate assumes that they are those of the "
+    "old checkpoint, in the same order. If they differ, use new-checkpoint with --source "
+    "NEW=OLD"
+)
+SOURCE_BEGINS = Risk(
+    "source {source} of the new version continues no old source: its options, such as "
+    "startingOffsets, decide where Spark starts to read"
+)
+
+
 def matched_takes(
     position: QueryPosition, version: Version | None, deleted: frozenset[str] = frozenset()
 ) -> tuple[tuple[Take, ...], list[str], list[str]]:
@@ -78,11 +92,7 @@ def matched_takes(
     named = any(not s.name.isdecimal() for s in position.sources)
     if not new:
         same = tuple(Take(name=s.name, of=(s.name,)) for s in position.sources)
-        risk = (
-            "no stored version shows the query's sources. Headgate assumes that they are those of "
-            "the old checkpoint, in the same order. If they differ, use new-checkpoint with "
-            "--source NEW=OLD"
-        )
+        risk = SOURCES_ASSUMED()
         return _ordered(same), [], [risk]
     if named:
         new = {(s.name or name): s for name, s in new.items()}
@@ -105,11 +115,7 @@ def matched_takes(
             risks += _added(take, source, position)
     risks += _left_over(takes, position)
     begun = [n for n in new if n not in {t.name for t in takes}] if not blockers else []
-    risks += [
-        f"source {n} of the new version continues no old source: its options, such as "
-        "startingOffsets, decide where Spark starts to read"
-        for n in begun
-    ]
+    risks += [SOURCE_BEGINS(source=n) for n in begun]
     return _ordered(takes), blockers, risks
 
 
@@ -132,10 +138,15 @@ def _narrowed(
     return replace(take, topics=tuple(sorted(reads))) if reads and old - reads else take
 
 
+TOPIC_ADDED = Risk(
+    "source {source} also reads {topic}, which the old version did not read. Spark reads this "
+    "topic from the earliest offset and ignores startingOffsets"
+)
+
+
 def _added(take: Take, source: Source | None, position: QueryPosition) -> list[str]:
     return [
-        f"source {take.name} also reads {topic}, which the old version did not read. Spark reads "
-        "this topic from the earliest offset and ignores startingOffsets"
+        TOPIC_ADDED(source=take.name, topic=topic)
         for topic in sorted(set(_topics(source) or ()) - _old_topics(take, position))
     ]
 
@@ -151,12 +162,16 @@ def _left_over(takes: Iterable[Take], position: QueryPosition) -> list[str]:
     return [_left(s) for s in position.sources if s.name not in taken]
 
 
+SOURCE_ENDS = Risk(
+    "no source of the new version continues source {source}{topics} of the old version, so "
+    "the offsets of that source are not used",
+    topics=" (TOPICS)",
+)
+
+
 def _left(source: SourcePosition) -> str:
     what = f" ({', '.join(sorted(source.offsets))})" if source.offsets else ""
-    return (
-        f"no source of the new version continues source {source.name}{what} of the old version, so "
-        "the offsets of that source are not used"
-    )
+    return SOURCE_ENDS(source=source.name, topics=what)
 
 
 def _placed(version: Version | None) -> dict[str, Source]:
@@ -195,3 +210,12 @@ def reads_topic(source: Source, topic: str) -> bool:
 
 def _topics(source: Source | None) -> tuple[str, ...] | None:
     return source.topics if source and source.topics and not source.pattern else None
+
+
+RISKS = (
+    TOPIC_DELETED,
+    SOURCES_ASSUMED,
+    SOURCE_BEGINS,
+    TOPIC_ADDED,
+    SOURCE_ENDS,
+)

@@ -15,9 +15,10 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.shared import common, new_output
+from headgate.reprocess.scenarios.shared import common, lost_state, new_output
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
 from headgate.reprocess.scenarios.shared.recreated_topics import (
+    RECREATED_RISKS,
     OldOffsets,
     RecreatedTopics,
     known_topics,
@@ -33,9 +34,15 @@ from headgate.reprocess.steps.checkpoint.create import (
 )
 from headgate.reprocess.steps.checkpoint.create_remote import CreateRemoteCheckpoint
 from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
-from headgate.reprocess.steps.offsets.target import Target, TargetKind, TopicPart, cut_risks
+from headgate.reprocess.steps.offsets.target import (
+    Target,
+    TargetKind,
+    TopicPart,
+    cut_risks,
+)
 from headgate.reprocess.steps.process.stop_start import ManualStep, start_or_ask
 from headgate.text.numbers import as_records, name_list
+from headgate.text.risk import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +262,26 @@ def _lost(
     return state_risks(request.inspector, found.location, position, request.version, point=point)
 
 
+WRITTEN_TWICE = Risk(
+    "{pipeline} writes results of reprocessed records a second time: consumers get "
+    "duplicates, unless the sink overwrites by key"
+)
+SKIPPED = Risk(
+    "{pipeline} skips {records}: {spans}",
+    records="up to N records",
+    spans="TOPIC[PARTITION] offsets FIRST to LAST",
+)
+BATCH_UNCOMMITTED = Risk(
+    "batch {batch} is uncommitted, and its input is reprocessed: if the sink already has rows "
+    "of this batch, it gets these rows a second time",
+    batch="N",
+)
+NO_CLUSTER = Risk(
+    "no Kafka cluster is configured: Headgate can't check whether the offsets still exist. "
+    "Set `bootstrap_servers` under [kafka]"
+)
+
+
 def _risks(
     request: PlanRequest,
     position: QueryPosition,
@@ -274,23 +301,16 @@ def _risks(
         starts = {part: way.to for part, way in ways.items()}
         risks += common.catch_up_risks(request.version, common.unread_parts(topics, starts))
     if (back or begun.files) and not wish.new_output:
-        risks.append(
-            f"{request.pipeline.name} writes results of reprocessed records a second time: "
-            "consumers get duplicates, unless the sink overwrites by key"
-        )
+        risks.append(WRITTEN_TWICE(pipeline=request.pipeline.name))
     if skipped := sum(counted["skipped"].values()):
         spans = name_list(counted["never_read"])
-        risks.append(f"{request.pipeline.name} skips {as_records(skipped)}: {spans}")
+        risks.append(
+            SKIPPED(pipeline=request.pipeline.name, records=as_records(skipped), spans=spans)
+        )
     if position.begun is not None and not wish.new_output and _is_repeated(begun):
-        risks.append(
-            f"batch {position.begun} is uncommitted, and its input is reprocessed: if the sink "
-            "already has rows of this batch, it gets these rows a second time"
-        )
+        risks.append(BATCH_UNCOMMITTED(batch=position.begun))
     if begun.ways and not request.inspector.kafka.has_cluster():
-        risks.append(
-            "no Kafka cluster is configured: Headgate can't check whether the offsets still "
-            "exist. Set `bootstrap_servers` under [kafka]"
-        )
+        risks.append(NO_CLUSTER())
     return [*risks, *_sink_risks(request.version, wish), *new_output.output_risks(request)]
 
 
@@ -306,11 +326,29 @@ def _moves(wish: StartRequest, part: TopicPart) -> bool:
     return not wish.only or (topic in wish.only and number in (wish.only[topic] or [number]))
 
 
+BATCHES_FROM_ZERO = Risk(
+    "the new query has a new id and numbers its batches from 0. A sink that deduplicates only "
+    "by batch number (for example in foreachBatch) drops new results"
+)
+
+
 def _sink_risks(version: Version | None, wish: StartRequest) -> list[str]:
     known = version.sink.traits.batch_ids if version and version.sink else BatchIds.UNKNOWN
     if wish.new_output or known in (BatchIds.WRITES, BatchIds.DROPS_OF_QUERY):
         return []
-    return [
-        "the new query has a new id and numbers its batches from 0. A sink that deduplicates "
-        "only by batch number (for example in foreachBatch) drops new results"
-    ]
+    return [BATCHES_FROM_ZERO()]
+
+
+RISKS = (
+    *RECREATED_RISKS,
+    *lost_state.RISKS,
+    *common.TOPIC_RISKS,
+    *common.CATCH_UP_RISKS,
+    WRITTEN_TWICE,
+    SKIPPED,
+    BATCH_UNCOMMITTED,
+    NO_CLUSTER,
+    BATCHES_FROM_ZERO,
+    new_output.FOLDER_UNCHECKED,
+    *remote_checkpoint.RISKS,
+)

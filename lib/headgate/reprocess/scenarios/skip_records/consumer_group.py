@@ -19,6 +19,7 @@ from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 from headgate.text.numbers import offset_range
+from headgate.text.risk import Risk
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
@@ -106,37 +107,72 @@ def _steps(request: PlanRequest, span: Span | None, over: SkipRecords) -> tuple[
     return (*steps, start_or_ask(stop)) if has_commands else steps
 
 
+NOTHING_COMMITTED = Risk(
+    "{topic}[{partition}] has no committed record at {offsets}: only transaction markers, or "
+    "records that are aborted or compacted. The run moves past them, and backs up nothing "
+    "there. Only consumers with isolation.level=read_uncommitted can miss a record",
+    offsets="offsets FIRST to LAST",
+)
+
+
 def _risk_without_records(span: Span) -> str:
-    return (
-        f"{span.topic}[{span.partition}] has no committed record at "
-        f"{offset_range(span.begin, span.end)}: only transaction markers, or records that are "
-        "aborted or compacted. The run moves past them, and backs up nothing there. Only "
-        "consumers with isolation.level=read_uncommitted can miss a record"
+    return NOTHING_COMMITTED(
+        topic=span.topic, partition=span.partition, offsets=offset_range(span.begin, span.end)
     )
+
+
+UNDO_BEFORE_RANGE = Risk(
+    "an undo restores the group's offset before the range. The group then reprocesses all "
+    "later records"
+)
+SKIPPED = Risk(
+    "{pipeline} skips {offsets} of {topic}[{partition}]: these records are missing from its "
+    "results",
+    offsets="offsets FIRST to LAST",
+)
+SKIPPED_STAY = Risk(
+    "the skipped records stay in their topic, so other consumers still receive them. A copy "
+    "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "
+    "even after an undo"
+)
+UNDO_REPROCESSES = Risk(
+    "an undo restores the group's offset before the skipped records. The group then "
+    "reprocesses the skipped records and all later records"
+)
+STATE_INCLUDES_EARLIER = Risk(
+    "if the application failed on a record inside the range, it has already processed the "
+    "earlier records of the range. The state includes these records, unless the application "
+    "uses exactly-once processing"
+)
 
 
 def _risks(request: PlanRequest, span: Span, *, is_empty: bool) -> tuple[str, ...]:
     if is_empty:
         return (
             _risk_without_records(span),
-            "an undo restores the group's offset before the range. The group then reprocesses all "
-            "later records",
+            UNDO_BEFORE_RANGE(),
         )
     risks = [
-        f"{request.pipeline.name} skips {offset_range(span.begin, span.end)} of "
-        f"{span.topic}[{span.partition}]: these records are missing from its results",
-        "the skipped records stay in their topic, so other consumers still receive them. A copy "
-        "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "
-        "even after an undo",
-        (
-            "an undo restores the group's offset before the skipped records. The group then "
-            "reprocesses the skipped records and all later records"
+        SKIPPED(
+            pipeline=request.pipeline.name,
+            offsets=offset_range(span.begin, span.end),
+            topic=span.topic,
+            partition=span.partition,
         ),
+        SKIPPED_STAY(),
+        UNDO_REPROCESSES(),
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
-        risks.append(
-            "if the application failed on a record inside the range, it has already processed the "
-            "earlier records of the range. The state includes these records, unless the "
-            "application uses exactly-once processing"
-        )
+        risks.append(STATE_INCLUDES_EARLIER())
     return tuple(risks)
+
+
+RISKS = (
+    NOTHING_COMMITTED,
+    UNDO_BEFORE_RANGE,
+    SKIPPED,
+    SKIPPED_STAY,
+    UNDO_REPROCESSES,
+    STATE_INCLUDES_EARLIER,
+    *common.GROUP_RISKS,
+)

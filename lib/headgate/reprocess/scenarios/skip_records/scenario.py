@@ -29,6 +29,18 @@ SCENARIO = Scenario(
     short="Back up and skip records of one partition.",
     what="Back up and skip a poison record, or a range of records in one partition.",
     build=build,
+    steps=(
+        "stop_pipeline",
+        "record_offsets",
+        "start_pipeline",
+        "manual_step",
+        "back_up_records",
+        "skip_records",
+        "cut_copy",
+        "swap_cut_checkpoint",
+        "finish_batch",
+    ),
+    risks=lambda: (*skip_spark.RISKS, *skip_group.RISKS),
     options=(
         Option(
             name="records",

@@ -16,6 +16,7 @@ from headgate.reprocess.scenarios.shared.sink_replay import (
     unknown_sink,
     without_log,
 )
+from headgate.text.risk import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,20 +46,30 @@ def check_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
     return SkipSink(risks=(_doubled(part, location),) if part is not None else ())
 
 
+UNDO_AND_QUERY_ID = Risk(
+    "the {sink} stores the query's id and last batch number. After an undo, it silently drops "
+    "batch numbers that it has already recorded, even after a RESTORE. To write the dropped "
+    "results, rewind {pipeline} with --new-query-id after the undo"
+)
+UNDO_AND_BATCH = Risk(
+    "the {sink} stores the number of the last batch. Before an undo, restore the table to its "
+    "version before the run. Otherwise, the sink silently drops batches that it has already "
+    "recorded"
+)
+
+
 def _dropped(request: PlanRequest, sink: SinkFormat) -> str:
     if sink.format == "delta":
         # RESTORE keeps what a query has recorded (delta-io/delta#1813).
-        return (
-            f"the {sink.title} stores the query's id and last batch number. After an undo, it "
-            "silently drops batch numbers that it has already recorded, even after a RESTORE. To "
-            f"write the dropped results, rewind {request.pipeline.name} with --new-query-id after "
-            "the undo"
-        )
-    return (
-        f"the {sink.title} stores the number of the last batch. Before an undo, restore the table "
-        "to its version before the run. Otherwise, the sink silently drops batches that it has "
-        "already recorded"
-    )
+        return UNDO_AND_QUERY_ID(sink=sink.title, pipeline=request.pipeline.name)
+    return UNDO_AND_BATCH(sink=sink.title)
+
+
+FILES_MOVED_BY_UNDO = Risk(
+    "an undo moves files to a backup folder: all that the query has written to {folder} since "
+    "the run. The query then writes these results again: consumers that have read the files "
+    "get duplicates"
+)
 
 
 def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
@@ -87,26 +98,39 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
         )
     return SkipSink(
         target=found.target,
-        risks=(
-            "an undo moves files to a backup folder: all that the query has written to "
-            f"{location} since the run. The query then writes these results again: consumers that "
-            "have read the files get duplicates",
-        ),
+        risks=(FILES_MOVED_BY_UNDO(folder=location),),
         resources=(folder_resource(found.target),),
     )
 
 
+FUNCTION_CALLED_TWICE = Risk(
+    "the function of {pipeline} processes a part of batch {batch} a second time: the records "
+    "before the skipped record. The function then writes duplicates of what failed attempts "
+    "wrote, unless it overwrites by key. If the function skips batch numbers that it has "
+    "already processed, rows are lost",
+    batch="N",
+)
+
+
 def _again(request: PlanRequest, part: int | None) -> str:
-    return (
-        f"the function of {request.pipeline.name} processes a part of batch {part} a second "
-        "time: the records before the skipped record. The function then writes duplicates of "
-        "what failed attempts wrote, unless it overwrites by key. If the function skips batch "
-        "numbers that it has already processed, rows are lost"
-    )
+    return FUNCTION_CALLED_TWICE(pipeline=request.pipeline.name, batch=part)
+
+
+FAILED_ATTEMPTS = Risk(
+    "failed attempts of batch {batch} may have written output to {output}. This output is "
+    "written a second time, as on any retry by Spark",
+    batch="N",
+)
 
 
 def _doubled(part: int | None, location: str | None) -> str:
-    return (
-        f"failed attempts of batch {part} may have written output to {location or 'the sink'}. "
-        "This output is written a second time, as on any retry by Spark"
-    )
+    return FAILED_ATTEMPTS(batch=part, output=location or "the sink")
+
+
+SINK_RISKS = (
+    UNDO_AND_QUERY_ID,
+    UNDO_AND_BATCH,
+    FILES_MOVED_BY_UNDO,
+    FUNCTION_CALLED_TWICE,
+    FAILED_ATTEMPTS,
+)

@@ -19,8 +19,9 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.record_backup import Span
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.skip_records.consumer_group import SKIPPED, SKIPPED_STAY
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
-from headgate.reprocess.scenarios.skip_records.sink import SkipSink, check_sink
+from headgate.reprocess.scenarios.skip_records.sink import SINK_RISKS, SkipSink, check_sink
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, SwapCutCheckpoint, entry_edit
 from headgate.reprocess.steps.checkpoint.finish_batch import FinishBatch
@@ -29,6 +30,7 @@ from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_a
 from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 from headgate.text.numbers import as_records, offset_range, plural
+from headgate.text.risk import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,30 +260,55 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     return blockers
 
 
+UNDO_WRITES_TWICE = Risk(
+    "an undo restores the checkpoint from before the skipped records: output since the run "
+    "stays in the sink and is written a second time"
+)
+OFFSETS_OF_BATCH = Risk(
+    "the run changes the start and end offsets of batch {batch}. If the query has a "
+    "watermark, this can change which late records the query drops",
+    batch="N",
+)
+BATCH_COMPLETES = Risk(
+    "batch {batch} completes up to offset {offset}. The query then starts the next batch, "
+    "before Headgate can stop the query. If that batch doesn't fail on the record, the record "
+    "is processed normally: nothing is skipped, and the run reports this",
+    batch="N",
+)
+
+
 def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     span, name = cut.span, request.pipeline.name
     risks = [
-        f"{name} skips {offset_range(span.begin, span.end)} of {span.topic}[{span.partition}]: "
-        "these records are missing from its results",
-        "the skipped records stay in their topic, so other consumers still receive them. A copy "
-        "stays in a backup topic (prefix headgate-backup- and the run id) until you delete it, "
-        "even after an undo",
-        "an undo restores the checkpoint from before the skipped records: output since the run "
-        "stays in the sink and is written a second time",
+        SKIPPED(
+            pipeline=name,
+            offsets=offset_range(span.begin, span.end),
+            topic=span.topic,
+            partition=span.partition,
+        ),
+        SKIPPED_STAY(),
+        UNDO_WRITES_TWICE(),
     ]
     if cut.begun is not None:
-        risks.append(
-            f"the run changes the start and end offsets of batch {cut.begun}. If the query has a "
-            "watermark, this can change which late records the query drops"
-        )
+        risks.append(OFFSETS_OF_BATCH(batch=cut.begun))
     if cut.part is not None:
-        risks.append(
-            f"batch {cut.part} completes up to offset {cut.span.begin}. The query then starts "
-            "the next batch, before Headgate can stop the query. If that batch doesn't fail on "
-            "the record, the record is processed normally: nothing is skipped, and the run "
-            "reports this"
-        )
+        risks.append(BATCH_COMPLETES(batch=cut.part, offset=cut.span.begin))
     return [_proof(request, cut), *risks]
+
+
+ENDED_WITH = Risk(
+    "the watch of {pipeline} reported that the query ended with `{error}`. Check that a "
+    "record to skip is the cause"
+)
+NO_EVIDENCE = Risk(
+    "no evidence that {pipeline} fails on a record to skip: no batch with these records has "
+    "started, and no watch reported an error"
+)
+NO_ERROR_REPORTED = Risk(
+    "batch {batch}, which has records to skip, is uncommitted. There is no evidence that "
+    "{pipeline} fails on such a record: no watch reported an error",
+    batch="N",
+)
 
 
 def _proof(request: PlanRequest, cut: _Cut) -> str:
@@ -291,16 +318,20 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
         request.inspector.processes.driver_status(request.pipeline.name),
     )
     if told.error:
-        return (
-            f"the watch of {name} reported that the query ended with `{told.error}`. Check that a "
-            "record to skip is the cause"
-        )
+        return ENDED_WITH(pipeline=name, error=told.error)
     if cut.begun is None:
-        return (
-            f"no evidence that {name} fails on a record to skip: no batch with these records has "
-            "started, and no watch reported an error"
-        )
-    return (
-        f"batch {cut.begun}, which has records to skip, is uncommitted. There is no evidence that "
-        f"{name} fails on such a record: no watch reported an error"
-    )
+        return NO_EVIDENCE(pipeline=name)
+    return NO_ERROR_REPORTED(batch=cut.begun, pipeline=name)
+
+
+RISKS = (
+    SKIPPED,
+    SKIPPED_STAY,
+    UNDO_WRITES_TWICE,
+    OFFSETS_OF_BATCH,
+    BATCH_COMPLETES,
+    ENDED_WITH,
+    NO_EVIDENCE,
+    NO_ERROR_REPORTED,
+    *SINK_RISKS,
+)

@@ -20,6 +20,7 @@ from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, com
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.text.numbers import name_list, plural
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso
 
 
@@ -155,13 +156,17 @@ def check_writers(inspector: Inspector, writers: Iterable[str]) -> None:
             ) from None
 
 
+LEFT_BEHIND = Risk(
+    "{pipeline} has unread records from before the target time in {partitions}. These partitions "
+    "keep their offsets, so no record is lost. In these partitions, {pipeline} also processes the "
+    "old results that the run rewrites",
+    partitions="TOPIC[PARTITION]",
+)
+
+
 def left_behind(name: str, parts: Iterable[TopicPart]) -> list[str]:
     """Say which partitions keep their offsets, and what comes of it."""
     found = [f"{topic}[{number}]" for topic, number in parts]
     if not found:
         return []
-    return [
-        f"{name} has unread records from before the target time in {name_list(found)}. These "
-        f"partitions keep their offsets, so no record is lost. In these partitions, {name} also "
-        "processes the old results that the run rewrites"
-    ]
+    return [LEFT_BEHIND(pipeline=name, partitions=name_list(found))]

@@ -10,6 +10,7 @@ from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.text.numbers import name_list, plural
+from headgate.text.risk import Risk
 from headgate.text.times import from_milliseconds, iso
 
 TopicPart = tuple[str, int]
@@ -80,6 +81,24 @@ class Target:
             case TargetKind.BEGINNING:
                 return "the earliest offsets"
         return "the latest offsets"
+
+
+CUT_BY_RETENTION = Risk(
+    "no record of {partitions} is older than {time}, so retention may also have deleted records "
+    "after this time. If so, the inputs don't start at one common time",
+    partitions="TOPIC[PARTITION]",
+)
+NO_OFFSET_SET = Risk(
+    "{partition} has no committed offset, and the run sets none: {consequence}",
+    partition="TOPIC[PARTITION]",
+    consequence="when the consumer starts, it applies auto.offset.reset",
+)
+SHIFT_STOPS = Risk(
+    "the offset of {partition} {moves} the {end} offset",
+    partition="TOPIC[PARTITION]",
+    moves="moves by N, not by N: the shift stops at",
+    end="earliest or latest",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +212,7 @@ def say_cut(found: Found, target: Target) -> None:
     if not found.cut:
         return
     parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
-    said = (
-        f"no record of {parts} is older than {at}, so retention may also have deleted records "
-        "after this time. If so, the inputs don't start at one common time"
-    )
+    said = CUT_BY_RETENTION(partitions=parts, time=at)
     if target.past_retention or not found.within:
         found.risks.append(said)
     else:
@@ -286,9 +302,7 @@ class _Finder:
             self.exact(self.committed, is_committed=True)
 
     def _none(self) -> None:
-        self.found.risks.append(
-            f"{_name(self.part)} has no committed offset, and the run sets none: {self.unset}"
-        )
+        self.found.risks.append(NO_OFFSET_SET(partition=_name(self.part), consequence=self.unset))
 
     def _shift(self, by: int) -> None:
         if self.committed is None:
@@ -307,7 +321,7 @@ class _Finder:
             moves = f"moves by {at - self.committed:+d}, not by {by:+d}: the shift stops at"
             if at == self.committed:
                 moves = "doesn't move: it is already"
-            self.found.risks.append(f"the offset of {_name(self.part)} {moves} the {end} offset")
+            self.found.risks.append(SHIFT_STOPS(partition=_name(self.part), moves=moves, end=end))
         self._to(at)
 
 
@@ -346,6 +360,18 @@ def _row(row: str, location: str) -> Listed:
 _OF_EACH = frozenset({TargetKind.OFFSET, TargetKind.SHIFT})
 
 
+NO_COMMON_TIME = Risk(
+    "{target} can have a different time in each of the {count} partitions, so joins and "
+    "aggregations don't start at one common time. For a common time, use --to-datetime",
+    target="offset N",
+    count="N",
+)
+OFFSETS_KEPT = Risk(
+    "these partitions keep their offsets: {partitions}. Inputs don't start at one common time",
+    partitions="TOPIC[PARTITION]",
+)
+
+
 def cut_risks(
     target: Target, moving: Iterable[TopicPart], read: Iterable[TopicPart]
 ) -> tuple[str, ...]:
@@ -359,14 +385,12 @@ def cut_risks(
         return ()
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
-        risks.append(
-            f"{target.describe()} can have a different time in each of the {len(there)} "
-            "partitions, so joins and aggregations don't start at one common time. For a common "
-            "time, use --to-datetime"
-        )
+        risks.append(NO_COMMON_TIME(target=target.describe(), count=len(there)))
     if left := set(read) - there:
         parts = name_list(f"{topic}[{number}]" for topic, number in left)
-        risks.append(
-            f"these partitions keep their offsets: {parts}. Inputs don't start at one common time"
-        )
+        risks.append(OFFSETS_KEPT(partitions=parts))
     return tuple(risks)
+
+
+TARGET_RISKS = (NO_COMMON_TIME, OFFSETS_KEPT, CUT_BY_RETENTION, NO_OFFSET_SET, SHIFT_STOPS)
+"""What any target can say; from the earliest or latest offset, only OFFSETS_KEPT is."""

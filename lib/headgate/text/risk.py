@@ -1,0 +1,29 @@
+"""A risk that a plan can name: one text with gaps, for the plan and for the docs."""
+
+from __future__ import annotations
+
+
+class Risk:
+    """A sentence with named gaps, as in `{topic} is compacted`.
+
+    Called with a value for each gap, it returns the sentence of a plan. `shown` is the sentence of
+    the docs: there a gap is its name in capitals, or the word that `words` gives it.
+    """
+
+    __slots__ = ("shown", "text")
+
+    def __init__(self, text: str, **words: str) -> None:
+        self.text = text
+        self.shown = text.format_map(_Words(words))
+
+    def __call__(self, **values: object) -> str:
+        """Return the sentence; KeyError names a gap without a value."""
+        return self.text.format_map(values)
+
+    def __repr__(self) -> str:
+        return f"Risk({self.text!r})"
+
+
+class _Words(dict[str, str]):
+    def __missing__(self, gap: str) -> str:
+        return gap.upper()
