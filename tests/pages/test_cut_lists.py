@@ -1,5 +1,7 @@
 """Lists that are cut say so, and a partition is written as everywhere else."""
 
+import streamlit as st
+
 from headgate.landscape.paths import Reach
 from headgate.ui.landscape import panel
 from headgate.ui.shared import node_facts
@@ -7,7 +9,7 @@ from headgate.ui.shared import node_facts
 
 def test_a_list_of_pipelines_without_owner_says_how_many_more_there_are(monkeypatch):
     shown = []
-    monkeypatch.setattr(panel.st, "html", shown.append)
+    monkeypatch.setattr(st, "html", shown.append)
     names = tuple(f"p{n}" for n in range(panel.LISTED_NAMES + 3))
     panel._reach(Reach(nodes={}, pipelines=names, unowned=names), "Downstream impact", tell=True)
     said = shown[-1]

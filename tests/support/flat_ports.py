@@ -14,6 +14,10 @@ class FlatPorts:
         """Most worlds are of one cluster."""
         return "c"
 
+    def topics(self, names):
+        """Most worlds have topics of their own."""
+        raise NotImplementedError(names)
+
     def identities(self, names):
         """A topic's id and number of partitions, where the world has topics."""
         return {n: (t.id, len(t.partitions)) for n, t in self.topics(names).items()}
