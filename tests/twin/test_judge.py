@@ -270,7 +270,10 @@ def test_windows_that_begin_elsewhere_are_wrong():
             own=OTHER_OUT,
         )
     )
-    assert found.outcome == "silently_wrong" and "have another start or length" in found.why
+    assert (
+        found.outcome == "silently_wrong"
+        and "have other start times or another length" in found.why
+    )
     same = judge(
         run(
             state_before={SAVE: store(plain, sliding)},

@@ -40,7 +40,7 @@ RESET = "reset"
 _KEPT = 4
 # What reading a damaged document raises, of its fields and of those of its steps.
 _DAMAGES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-LOCK_OF_STOP = "stop command of:"
+LOCK_OF_STOP = "the shared stop command of:"
 """A resource that begins so is only a lock: the run uses it, but changes nothing of it."""
 
 

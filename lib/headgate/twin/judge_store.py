@@ -162,8 +162,8 @@ class _Pair:
                 return Said(
                     "silently_wrong",
                     (
-                        f"the windows of {self._name} have another start or length: the new "
-                        "version never adds rows to some windows of the old version"
+                        f"in the new version, the windows of {self._name} have other start times "
+                        "or another length, so some windows of the old version never get new rows"
                     ),
                     self._key_example(),
                 )

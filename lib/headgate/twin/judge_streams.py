@@ -81,7 +81,8 @@ def _stopped(run: StreamsExperiment) -> TwinVerdict | None:
         )
     for start in (old, run.after_a, run.resumed, run.own):
         if start.question is not None:
-            return _unknown("one of the versions did not process all records", start.question)
+            which = "old" if start is old else "new"
+            return _unknown(f"the {which} version did not process all records", start.question)
     return None
 
 

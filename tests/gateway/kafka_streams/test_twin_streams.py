@@ -128,7 +128,7 @@ def test_without_a_type_it_asks_for_a_sample(twin):
     [
         (["--offline"], "--offline needs --state-dir"),
         (["--query", "q"], "--before-jar is for Kafka Streams: give only one"),
-        (["--serde", "orders"], "expected KEY=VALUE"),
+        (["--serde", "orders"], "for --serde: expected TOPIC=KEY:VALUE"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(twin, more, said):

@@ -103,7 +103,7 @@ def test_each_pipeline_has_its_choice_and_its_locks(shop):
     locks = changed(plan.resources)
     assert [r.partition(":")[0] for r in sorted(locks)] == ["checkpoint", "checkpoint", "group"]
     # All three have the same stop command here.
-    assert set(plan.resources) - set(locks) == {"stop command of:billing, counts, first"}
+    assert set(plan.resources) - set(locks) == {"the shared stop command of:billing, counts, first"}
     assert plan.preconditions["pipelines"].keys() == {"first", "counts", "billing"}
     stops = [s.pipeline for s in plan.steps if s.action == "stop_pipeline"]
     starts = [s.pipeline for s in plan.steps if s.action == "start_pipeline"]

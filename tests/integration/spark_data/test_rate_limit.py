@@ -52,7 +52,7 @@ def test_a_bounded_run_keeps_the_rate(team, orders, consume):
     )  # fmt: skip
     found = SparkJobAdapter(context).run(job)
     assert found.outcome is JobOutcome.DONE, found.error
-    assert found.facts["records"] == COUNT and found.facts["batches"] > 2
+    assert found.facts["records"] == COUNT and found.facts["batches"] > 1
     # Spark writes it when the query starts, before the first batch.
     began = (checkpoint / "metadata").stat().st_mtime
     values = [json.loads(r.value()) for r in consume(os.environ["TOTALS_TOPIC"], COUNT)]

@@ -51,7 +51,7 @@ def test_only_what_changed_is_added_and_what_is_not_there_is_said(context):
     assert (added.pipeline, added.number) == ("payments", 1)
     assert [f.pipeline for f in refresh_versions(context)] == ["orders"]
     write(context, "Update")
-    assert str(refresh_versions(context)[-1]) == "payments: version 2"
+    assert str(refresh_versions(context)[-1]) == "payments: stored as new version 2"
     assert [row.number for row in list_versions(context, "payments")] == [1, 2]
 
 
@@ -84,9 +84,9 @@ def registered(tmp_path, *lines):
 
 def test_an_event_log_of_several_queries_is_enough_where_one_has_the_pipelines_name(tmp_path):
     context = registered(tmp_path, f'evidence = ["{LOG}"]')
-    assert [str(f) for f in refresh_versions(context)] == ["orders: version 1"]
+    assert [str(f) for f in refresh_versions(context)] == ["orders: stored as new version 1"]
     named = registered(tmp_path, f'evidence = ["{LOG}"]', 'query = "f3f8ba49"')
-    assert [str(f) for f in refresh_versions(named)] == ["orders: version 2"]
+    assert [str(f) for f in refresh_versions(named)] == ["orders: stored as new version 2"]
 
 
 def test_where_no_query_has_the_name_the_registry_is_asked_which_one_it_is(tmp_path):
@@ -117,6 +117,6 @@ def test_a_watch_alone_is_enough(tmp_path):
     context = registered(tmp_path, 'watch = "watch"')
     assert refresh_versions(context) == []
     tell(watch)
-    assert [str(f) for f in refresh_versions(context)] == ["orders: version 1"]
+    assert [str(f) for f in refresh_versions(context)] == ["orders: stored as new version 1"]
     (kept,) = show_landscape(context, None).pipelines
     assert len(kept.nodes) == 3

@@ -218,7 +218,7 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
             before_jars=streams["before_jars"],
             settings=read_settings(properties) if properties else {},
             arguments=streams["arguments"],
-            env=pairs_of(streams["env"]),
+            env=pairs_of(streams["env"], "--env", "KEY=VALUE"),
             jvm_options=streams["jvm_options"],
             batch=given["batch"],
             records=streams["records"],
@@ -240,12 +240,12 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     print_rich(text)
 
 
-def pairs_of(texts: tuple[str, ...]) -> dict[str, str]:
-    """Return KEY=VALUE options as a dictionary; BadParameter for what is none."""
+def pairs_of(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    """Return the values of an option as a dictionary; BadParameter, with `form`, for others."""
     found = {}
     for text in texts:
         key, sign, value = text.partition("=")
         if not key or not sign:
-            raise click.BadParameter(f"expected KEY=VALUE, found {text!r}.")
+            raise click.BadParameter(f"expected {form}, found {text!r}.", param_hint=option)
         found[key] = value
     return found

@@ -40,7 +40,7 @@ def _run(streams: Mapping[str, Any], given: Mapping[str, Any]) -> StreamsTwin:
         options = StreamsOptions(
             settings=settings,
             arguments=streams["arguments"],
-            env=pairs_of(streams["env"]),
+            env=pairs_of(streams["env"], "--env", "KEY=VALUE"),
             jvm_options=streams["jvm_options"],
         )
         name = streams["application_id"] or settings.get("application.id", USUAL_ID)
@@ -51,7 +51,7 @@ def _run(streams: Mapping[str, Any], given: Mapping[str, Any]) -> StreamsTwin:
             rows=given["rows"],
             seed=given["seed"],
             seconds=given["timeout"],
-            serdes=pairs_of(streams["serdes"]),
+            serdes=pairs_of(streams["serdes"], "--serde", "TOPIC=KEY:VALUE"),
             samples=_files(given["sample"]),
             scratch=given["scratch"],
         ),

@@ -24,7 +24,9 @@ from headgate.usecases.restore_points.remove_points import remove_point
     "--create", is_flag=True, help="Make a restore point now; the pipeline keeps running."
 )
 @click.option(
-    "--verify", metavar="ID", help="Id of the restore point to verify; its state is read."
+    "--verify",
+    metavar="ID",
+    help="Id of the restore point to verify. Spark reads the whole state of the point.",
 )
 @click.option("--delete", metavar="ID", help="Id of the restore point to delete.")
 @format_option()

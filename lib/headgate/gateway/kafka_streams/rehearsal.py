@@ -121,7 +121,7 @@ class _Watch:
                     return Ran(outcome=EngineOutcome.RESUMES)
             time.sleep(_LOOK_S)
         what = (
-            f"the new version still has unread input ({lag})"
+            f"it still has unread input ({lag})"
             if lag
             else f"the Kafka Streams client is in state {state}"
         )
@@ -130,7 +130,7 @@ class _Watch:
         return Ran(
             outcome=EngineOutcome.UNKNOWN,
             question=(
-                f"Does the new version only need more time? After {seconds:g} s, {what}{why}. Try "
+                f"Does the version only need more time? After {seconds:g} s, {what}{why}. Try "
                 "a longer --timeout"
             ),
         )

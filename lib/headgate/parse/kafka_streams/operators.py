@@ -71,7 +71,7 @@ def _processor(
         return word, "its position in the topology"
     return (
         "stateful_processor" if node.stores else "processor"
-    ), "unknown: the node has a custom name"
+    ), "nothing, because the node has a custom name"
 
 
 def _by_neighbours(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]) -> str | None:

@@ -37,7 +37,8 @@ _REHEARSE_THE_UPGRADE = (
 )
 _WHAT_DOES_THE_NEW_VERSION = "Which of these does the new version change: {unseen}?"
 _WHAT_DOES_THE_NEW = (
-    f"{_WHAT_DOES_THE_NEW_VERSION} Were any of the stores {{alike}} swapped in the code?"
+    f"{_WHAT_DOES_THE_NEW_VERSION} Kafka Streams numbers the stores {{alike}} in the order in "
+    "which the code defines them. Did this order change?"
 )
 
 

@@ -61,7 +61,7 @@ _RESTART_SOON_OR_RAISE = (
 
 @rule(
     "WLD007",
-    "Kafka's documentation of retention.ms, and the time of the checkpoint's offsets",
+    "Kafka documentation: topic configuration, retention.ms",
     remedies=(_RESTART_SOON_OR_RAISE,),
 )
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:

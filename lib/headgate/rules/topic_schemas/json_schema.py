@@ -31,7 +31,7 @@ def _shown(node: JsonNode) -> str:
 @rule(
     "SCH301",
     JSON_RULES,
-    remedy="Let the reader schema accept every type of the writer schema.",
+    remedy="Change the reader schema so that it accepts every type of the writer schema.",
 )
 def type_narrowed(pair: Pair) -> Iterator[Breach]:
     """The reader schema must accept every type of the writer schema. A schema for numbers also
@@ -139,7 +139,7 @@ def _is_object(node: JsonNode) -> bool:
 @rule(
     "SCH304",
     JSON_RULES,
-    remedy="Let the reader schema list the property, or accept additional properties.",
+    remedy="List the property in the reader schema, or accept additional properties.",
 )
 def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
     """If the reader schema accepts no additional properties, it rejects records with a property
@@ -162,7 +162,8 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH305",
     JSON_RULES,
-    remedy="Let the reader schema accept all additional properties and items of the writer schema.",
+    remedy="Change the reader schema so that it accepts all additional properties and items of the "
+    "writer schema.",
 )
 def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
     """If the reader schema accepts fewer additional properties or items, it rejects records that
@@ -220,8 +221,8 @@ def _narrower(key: str, now: Any, was: Any) -> bool:
     "SCH307",
     JSON_RULES,
     remedy=(
-        "Let the reader schema accept every value that the writer schema accepts. Give consumers "
-        "the schema with a new value before producers write the value."
+        "Change the reader schema so that it accepts every value of the writer schema. Give "
+        "consumers the schema with a new value before producers write the value."
     ),
 )
 def values_narrowed(pair: Pair) -> Iterator[Breach]:
@@ -243,8 +244,8 @@ def values_narrowed(pair: Pair) -> Iterator[Breach]:
     "SCH308",
     JSON_RULES,
     remedy=(
-        "Let the reader schema have every alternative (anyOf, oneOf) of the writer schema, and no "
-        "further schema in allOf."
+        "Keep every alternative (anyOf, oneOf) of the writer schema in the reader schema, and add "
+        "no further schema in allOf."
     ),
 )
 def combination_changed(pair: Pair) -> Iterator[Breach]:

@@ -87,7 +87,7 @@ def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
     "SCH201",
     PROTOBUF_RULES,
     remedy=(
-        "Let the reader schema have every message type of the writer schema, even if nothing uses "
+        "Keep every message type of the writer schema in the reader schema, even if nothing uses "
         "it."
     ),
 )
@@ -203,7 +203,7 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
     "SCH206",
     PROTOBUF_RULES,
     remedy=(
-        "Let the reader schema have every field of the oneof. Instead of removing a field, mark it "
+        "Keep every field of the oneof in the reader schema. Instead of removing a field, mark it "
         "as deprecated."
     ),
 )

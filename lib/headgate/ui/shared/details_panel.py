@@ -35,7 +35,8 @@ WORDS = {
     "output_mode": "Output mode", "condition": "Condition", "functions": "Functions",
     "join_type": "Join type", "expressions": "Expressions", "columns": "Columns",
     "start_offsets": "Start offset", "offsets": "End offset", "options": "Options",
-    "described_as": "Described as", "generated": "Generated name", "told_by": "Recognised by",
+    "described_as": "Described as", "generated": "Generated name",
+    "told_by": "Operator recognised by",
     "stores": "Stores", "extractor": (
         "Topic extractor"
     ), "topic": "Repartition", "purpose": "Purpose",

@@ -29,7 +29,7 @@ class Refreshed:
 
     def __str__(self) -> str:
         if self.number is not None:
-            return f"{self.pipeline}: version {self.number}"
+            return f"{self.pipeline}: stored as new version {self.number}"
         return f"{self.pipeline}: {self.problem}"
 
 

@@ -15,7 +15,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from support.flat_ports import FlatPorts
 
-LOCK = "stop command of:q, twin"
+LOCK = "the shared stop command of:q, twin"
 
 
 class World(FlatPorts):

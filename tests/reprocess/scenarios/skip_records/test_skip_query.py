@@ -190,7 +190,9 @@ def test_what_can_t_be_exact_is_refused(stuck, records, change, reason):
 def test_without_commands_nobody_can_do_the_part_in_front(stuck, absent):
     words = {w: getattr(COMMANDS, w) for w in ("stop", "start", "status") if w != absent}
     plan = plan_of(stuck(Commands(**words)))
-    assert f"register the missing commands: {absent}" in "; ".join(plan.blockers)
+    assert f"Register the missing commands under [pipeline.commands]: {absent}" in "; ".join(
+        plan.blockers
+    )
 
 
 SINKS = [

@@ -38,7 +38,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.STATE_GONE,
                 run="The state starts empty. In update and complete mode, the newest values in "
-                "{to} are too small until {name} has caught up.",
+                "{to} lack earlier input until {name} has caught up.",
                 undo="Before the undo, wait until {name} has caught up. Otherwise the newest "
                 "value of a key in {to} stays wrong until the key's next row.",
                 unless=(Fact.NEW_OUTPUTS,),

@@ -92,8 +92,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
         return SkipSink(
             blockers=(
                 f"the file sink {location} already has batch {found.later[0]}, which the "
-                "checkpoint doesn't have: the record is not the cause of the failure. Use "
-                "`headgate plan repair`",
+                "checkpoint hasn't committed. So the record to skip isn't the cause of the "
+                "failure. Use `headgate plan repair`",
             )
         )
     return SkipSink(

@@ -251,9 +251,9 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     absent = [w for w in ("stop", "start", "status") if getattr(commands, w) is None]
     if absent:
         blockers.append(
-            f"{pipeline.name} must first process {as_records(cut.span.begin - cut.at)} of "
-            f"batch {cut.part}, up to the range to skip. Headgate starts and stops the query for "
-            f"this, so register the missing commands: {', '.join(absent)}"
+            f"batch {cut.part} has {as_records(cut.span.begin - cut.at)} before the range to skip. "
+            f"{pipeline.name} must process them first. Headgate starts and stops the query for "
+            f"this. Register the missing commands under [pipeline.commands]: {', '.join(absent)}"
         )
     if commands.status is not None and inspector.processes.status(pipeline.name) is Status.PAUSED:
         blockers.append(f"{pipeline.name} is paused: resume or stop it first")
