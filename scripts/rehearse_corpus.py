@@ -382,7 +382,7 @@ def _options() -> argparse.Namespace:
     usual = os.environ.get("REHEARSE_CORPUS") or str(KEPT)
     parser.add_argument("corpus", nargs="?", default=usual, help="a folder of cases")
     parser.add_argument("--only", nargs="*", default=[], help="names of cases")
-    parser.add_argument("--table", help="where the table goes")
+    parser.add_argument("--table", help="file to write the table of results to")
     parser.add_argument("--results", help="a file of rows; what it holds is not run again")
     parser.add_argument("--rollback", action="store_true", help="try the rollback, too")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for each")

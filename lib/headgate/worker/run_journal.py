@@ -53,7 +53,10 @@ class DocumentWriter:
         try:
             self._store.step_documents.put(*self._key, name, document)
         except HeadgateError as error:
-            LOG.warning("run %s: could not record its report: %s", self._key[0], error)
+            LOG.warning(
+                "run %s: the document %s of step %d couldn't be stored, and the run continues: %s",
+                self._key[0], name, self._key[1] + 1, error,
+            )  # fmt: skip
 
 
 def of_undo(error: str, undo_of: str | None) -> str:

@@ -94,7 +94,7 @@ def test_a_watch_without_a_query_is_the_reason(tmp_path):
         '[[pipeline]]\nname = "a"\nengine = "spark"\nwatch = "watch"\n'
     )
     found = check_pipelines(open_context(str(tmp_path / "headgate.toml")))["a"]
-    assert found.reason.endswith("watch reports no query yet")
+    assert found.reason.endswith("watch yet")
 
 
 def test_a_state_goes_on_since_it_began():

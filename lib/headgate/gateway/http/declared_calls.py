@@ -89,7 +89,11 @@ class HttpCalls:
                 return self._masked(", ".join(words))
             if waited >= wait.within:
                 last = self._masked(", ".join(words)) or "no value"
-                raise StepError(f"{wait.request.url} still reported {last} after {waited:.0f} s")
+                raise StepError(
+                    f"{wait.request.url} still reported {last} after {waited:.0f} s (expected "
+                    f"{' or '.join(wait.done)}). Check the service, or increase `within` of this "
+                    "call in headgate.toml"
+                )
             pause(wait.every)
             waited += wait.every
 

@@ -33,8 +33,9 @@ _CAN_NOT_KEEP = (
     "{old}."
 )
 _NAME_BOTH = (
-    "Give another name to the store that now has the name {old}. Then give the name {old} to the "
-    "store that has it in the running version, even if it is a generated name. {how} "
+    "In the new version, another store has the name {old}: rename that store. Then set the name "
+    "{old} for the store that has this name in the running version, even if the name is generated. "
+    "{how} "
     f"{_REPLAY}"
 )
 _NAME_THE_OTHER = (

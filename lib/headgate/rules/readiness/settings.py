@@ -190,8 +190,8 @@ _SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
 @rule(
     "RDY044",
     (
-        "Spark documentation: configuration, speculation; the rest is a recommendation of "
-        "Headgate, not measured"
+        "Spark documentation: configuration, `spark.speculation`. The advice for these sinks is "
+        "Headgate's own, not measured"
     ),
     Engine.SPARK,
     remedies=(_SET_FALSE_FOR,),

@@ -106,7 +106,11 @@ def file_sink_log(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             location=sink.node,
-            what=f"The file sink writes to {sink.target or 'an unknown folder'}.",
+            what=(
+                f"The file sink in {sink.target or 'an unknown folder'} skips batches whose ids "
+                "are already in its `_spark_metadata`. After a rewind or with a new checkpoint, "
+                "their results are lost without an error."
+            ),
             remedy=_FOR_A_REPLAY,
             keeps_state=False,
         )
@@ -131,7 +135,7 @@ def kafka_records_without_key(s: Subject) -> Iterator[Problem]:
     """Spark's Kafka sink writes at least once: a retried task, a rewind and a replay all write
     their records a second time.
 
-    Without a key, neither consumers nor compaction can recognise duplicates.
+    Without a key, neither consumers nor compaction can recognize duplicates.
     """
     sink = s.version.sink
     if sink is None or sink.format != "kafka":
@@ -174,7 +178,7 @@ _LET_A_REPLAY = (
     "Let a replay write to a new topic, and switch the consumers to it. Or let consumers use "
     "only the newest result of each key. If all consumers do this, compact the topic."
 )
-_DO_ITS_CONSUMERS = "Do the topic's consumers recognise duplicates?"
+_DO_ITS_CONSUMERS = "Do the topic's consumers recognize duplicates?"
 
 
 @rule(

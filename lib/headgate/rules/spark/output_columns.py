@@ -105,7 +105,7 @@ _MAKE_SURE_THAT_THE_CHANGE = (
 
 @rule(
     "OUT004",
-    "inferred from select(): each output column comes from its expression; not measured",
+    "inferred from how select() works: each expression defines one column; not measured",
     remedies=(_MAKE_SURE_THAT_THE_CHANGE,),
 )
 def column_source_changed(c: Comparison) -> Iterator[RuleResult]:

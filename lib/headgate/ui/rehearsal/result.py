@@ -135,8 +135,9 @@ def _unchanged_words(found: Untouched, address: str) -> str:
     what = f"`{address}` is unchanged: {files}."
     if not found.is_unchanged:
         what = (
-            f"Another process changed `{address}` ({files}) during the rehearsal. Check whether "
-            "the query is running. The rehearsal itself changes only its copy."
+            f"Another process changed {len(found.changed)} of {many(found.files, 'file')} in "
+            f"`{address}` during the rehearsal. Check whether the query is running. The rehearsal "
+            "itself changes only its copy."
         )
     names = ", ".join(found.changed[:_ROWS])
     rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]

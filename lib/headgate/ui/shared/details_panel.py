@@ -36,7 +36,7 @@ WORDS = {
     "join_type": "Join type", "expressions": "Expressions", "columns": "Columns",
     "start_offsets": "Start offset", "offsets": "End offset", "options": "Options",
     "described_as": "Described as", "generated": "Generated name",
-    "told_by": "Operator recognised by",
+    "told_by": "Operator recognized by",
     "stores": "Stores", "extractor": (
         "Topic extractor"
     ), "topic": "Repartition", "purpose": "Purpose",

@@ -95,7 +95,7 @@ class _Check:
         if watched is not None:
             life = _tried(lambda: life_of(pipeline, watched, self.context), problems)
             if not watched.lives:
-                problems.append(f"{pipeline.watch} reports no query yet")
+                problems.append(f"headgate.watch has reported no query in {pipeline.watch} yet")
         advanced = bool(begun and before and before.batch is not None and begun[0] > before.batch)
         return Signs(
             life=life,

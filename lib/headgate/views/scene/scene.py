@@ -48,7 +48,7 @@ LOOK_WORDS: dict[Look, str] = {
     Look.GROUP: "Collapsed group",
     Look.PIPELINE: "Pipeline",
     Look.READER: "Consumer group",
-    Look.UNREAD: "Operator not recognised",
+    Look.UNREAD: "Operator not recognized",
 }
 """Word for each kind of node, in the order of the legend."""
 

@@ -110,7 +110,10 @@ def plan_of(inspector, version=None):
 
 REFUSED = [
     (of_group(members=group(members=(Member(id="m", client_id="app"),))), "1 member"),
-    (of_group(members=group(state="unknown", members=None)), "can't verify that it has no members"),
+    (
+        of_group(members=group(state="unknown", members=None)),
+        "can't verify that group g has no members",
+    ),
     (
         of_group(members=Group(id="g", state="dead", members=())),
         "doesn't exist, or Headgate can't see its type",

@@ -234,8 +234,8 @@ NEW_FORM = says(
 
 CHAIN = (
     says(
-        run="{name} writes the results since the target time to {to} a second time, as rewritten "
-        "records."
+        run="{name} writes the results since the target time to {to} a second time, after the old "
+        "results."
     ),
     says(
         run="A downstream pipeline gets no duplicates if it skips the replaced records. These are "

@@ -76,8 +76,9 @@ SOURCES_ASSUMED = Risk(
     "NEW=OLD"
 )
 SOURCE_BEGINS = Risk(
-    "source {source} of the new version continues no old source: its options, such as "
-    "startingOffsets, decide where Spark starts to read"
+    "source {source} of the new version has no stored offsets, because no source of the old "
+    "checkpoint corresponds to it. Its options, such as startingOffsets, decide where Spark starts "
+    "to read"
 )
 
 

@@ -250,7 +250,9 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
             f"group {group_id} doesn't exist, or Headgate can't see its type. So Headgate can't "
             "verify that the group has no members. Check the group id, and Headgate's ACLs on it"
         )
+    what = "no state" if group.state == "unknown" else f"the state {group.state}"
     return (
-        f"group {group_id} is {group.state}, so Headgate can't verify that it has no members. "
-        "Stop the group's consumers, then try again"
+        f"Headgate can't verify that group {group_id} has no members: the brokers report {what}, "
+        "and no members. Stop the group's consumers, then try again. If they are "
+        "stopped, check Headgate's ACLs on the group (operation Describe)"
     )
