@@ -19,7 +19,7 @@ class FlatPorts:
         raise NotImplementedError(names)
 
     def identities(self, names):
-        """A topic's id and number of partitions, where the world has topics."""
+        """A topic's id and number of partitions, if the double has topics."""
         return {n: (t.id, len(t.partitions)) for n, t in self.topics(names).items()}
 
     def topic_bytes(self, names):

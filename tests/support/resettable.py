@@ -109,7 +109,7 @@ def produce_by_key(broker: str, topic: str, records: Iterable[tuple[str, int]]) 
 def base_time() -> int:
     """Return a whole minute, two hours before the day of the process's first call.
 
-    A test asks for it several times, and may go on past midnight.
+    A test asks for it several times, and may last past midnight.
     """
     return (int(time.time()) // 86_400) * 86_400_000 - 2 * 60 * MINUTE
 

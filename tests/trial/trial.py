@@ -121,7 +121,7 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
     if not case.waits:
         kind.more()
     if case.scenario == "skip-records":
-        # It stands before the record again: time in which it would go on.
+        # It stands before the record again: time in which it would continue.
         time.sleep(3)
         result.exact = site.position() == before
     else:
