@@ -1,8 +1,13 @@
 """`headgate resume` of a run whose worker was killed, and what other commands say of it."""
 
+import itertools
 import shutil
+import subprocess
+import sys
+import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
@@ -77,6 +82,50 @@ def test_resume_starts_a_worker_of_the_run_s_slot(store, run, monkeypatch):
     assert started == [1]
     assert store.runs.get(run).attempt == 1
     assert [a.action for a in store.audit.list(run)] == ["apply", "resume", "done"]
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Whoever follows a run looks for a worker all the time."""
+    clock = itertools.count(step=2)
+    monkeypatch.setattr(follow, "time", SimpleNamespace(monotonic=clock.__next__, sleep=time.sleep))
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    """The processes that were started instead of workers; each has ended, or never serves."""
+    started, ended = [], []
+
+    def start(context, slot):
+        process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        started.append(process)
+        if ended:
+            process.kill()
+            process.wait()
+        return process
+
+    monkeypatch.setattr(follow, "start_worker", start)
+    yield SimpleNamespace(started=started, end_at_once=lambda: ended.append(True))
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_workers_that_exit_are_replaced_twice(store, run, workers, impatient):
+    workers.end_at_once()
+    done = call("resume", run)
+    assert done.exit_code == 5
+    assert "3 workers exited before they served it" in " ".join(done.output.split())
+    assert len(workers.started) == 3
+
+
+def test_a_worker_that_takes_its_time_to_start_is_the_only_one(store, run, workers, impatient):
+    done = call("resume", run)
+    said = " ".join(done.output.split())
+    assert done.exit_code == 5, said
+    (process,) = workers.started
+    assert f"(process {process.pid}) has not begun to serve within 300 s" in said
+    assert process.poll() is None
 
 
 def test_other_commands_name_resume(store, plan, run):

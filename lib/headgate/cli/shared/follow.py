@@ -83,7 +83,8 @@ EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANC
 # Where the store tells that nobody wrote, a look costs nearly nothing; else it is three reads.
 _POLL_SECONDS, _READ_SECONDS = 0.01, 0.05
 _IDLE_EXIT_SECONDS = 5
-_WORKER_SECONDS = 15.0
+# On a machine that is short of processors, Python alone takes most of a minute to start.
+_WORKER_SECONDS = 300.0
 _MOST_WORKERS = 3
 
 
@@ -192,24 +193,37 @@ class _Watch:
         self._stamp: int | None = None
         self._looked = time.monotonic()
         self._counts = CountLines(self._console)
-        self._started: list[float] = []
+        self._workers: list[tuple[subprocess.Popen[bytes], float]] = []
 
     def see_to_a_worker(self) -> None:
         """Start a worker where no process holds the slot; it takes the lock and ends when idle."""
         number = serving_slot(self._store.runs.get(self._run))
         if not Slot(self._store.database, number).is_free():
             return
-        # One that was just started needs a moment to take the lock.
-        if self._started and time.monotonic() - self._started[-1] < _WORKER_SECONDS:
+        if self._workers and self._is_starting():
             return
-        if len(self._started) >= _MOST_WORKERS:
-            log = self._context.home / "logs" / "worker.log"
-            raise StepError(
-                f"the worker exited before run {self._run} ended: see the worker's log, {log}. Fix "
-                f"the cause, then run `headgate resume {self._run}`"
+        if len(self._workers) >= _MOST_WORKERS:
+            raise self._without_worker(f"{_MOST_WORKERS} workers exited before they served it")
+        self._workers.append((start_worker(self._context, number), time.monotonic()))
+
+    def _is_starting(self) -> bool:
+        """Return whether the newest worker's process lives: it has not taken the lock yet."""
+        process, since = self._workers[-1]
+        if process.poll() is not None:
+            return False
+        if time.monotonic() - since > _WORKER_SECONDS:
+            raise self._without_worker(
+                f"the worker (process {process.pid}) has not begun to serve within "
+                f"{_WORKER_SECONDS:.0f} s"
             )
-        self._started.append(time.monotonic())
-        start_worker(self._context, number)
+        return True
+
+    def _without_worker(self, why: str) -> StepError:
+        log = self._context.home / "logs" / "worker.log"
+        return StepError(
+            f"run {self._run} waits for a worker, and {why}: see the worker's log, {log}. Fix the "
+            f"cause, then run `headgate resume {self._run}`"
+        )
 
     def until_the_end(self, has_left: Callable[[], bool]) -> None:
         """Return when the run has ended or whoever waited has left; a terminal stays as it was."""
@@ -257,13 +271,13 @@ class _Watch:
         return load_plan(row.plan, source=f"run {self._run}")
 
 
-def start_worker(context: Context, slot: int) -> None:
+def start_worker(context: Context, slot: int) -> subprocess.Popen[bytes]:
     """Start a worker for the context's store that outlives this command and ends when idle."""
     log = context.home / "logs" / "worker.log"
     named = ["--config", context.registry.path] if context.registry.path else []
     argv = [sys.executable, "-m", "headgate.worker.main", *named]
     with log_file(log) as output:
-        subprocess.Popen(
+        return subprocess.Popen(
             [*argv, "--slot", str(slot), "--idle-exit", str(_IDLE_EXIT_SECONDS)],
             stdin=subprocess.DEVNULL,
             stdout=output,
