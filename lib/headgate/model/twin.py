@@ -39,6 +39,11 @@ class Counterexample:
     match: ColumnMatch | None = None
     masked: bool = False
 
+    @property
+    def topic(self) -> str | None:
+        """The output topic of Kafka Streams; None for Spark, whose keys may have such a column."""
+        return self.key.get("topic") if self.kind == "output" else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorRows:

@@ -151,6 +151,16 @@ def test_a_total_over_all_rows_has_no_key_to_name():
     )
 
 
+def test_a_key_column_of_spark_may_be_called_topic():
+    kept = Counterexample(
+        kind="state", key={"topic": "orders"}, columns=("n", "n"), before=3, after=5, operator_id=0
+    )
+    assert example_words(kept) == (
+        "Example: for key topic='orders', the old version stored 3 in column n, but the new "
+        "version stores 5."
+    )
+
+
 def test_a_reason_ends_with_one_full_stop():
     assert sentence("Spark fails with X: no such file.") == "Spark fails with X: no such file."
     assert sentence("it fails: ") == "It fails."

@@ -250,8 +250,8 @@ def _disagreements(
 def location_of(verdict: TwinVerdict, before: Version, after: Version) -> Location:
     """Return the nodes of the counterexample's operator or output; without one, of the sinks."""
     example = verdict.counterexample
-    if example is not None and "topic" in example.key:
-        return Location(*(_sink_of(v, example.key["topic"]) for v in (before, after)))
+    if example is not None and example.topic is not None:
+        return Location(*(_sink_of(v, example.topic) for v in (before, after)))
     if example is None or example.operator_id is None:
         return Location.between(before.sink, after.sink)
     return Location(*(node_of(v, example.operator_id) for v in (before, after)))
@@ -271,10 +271,10 @@ def node_of(version: Version, operator_id: int) -> str | None:
 
 def example_words(example: Counterexample) -> str:
     """Return a counterexample in one sentence; one of Kafka Streams has the topic in its key."""
-    if "topic" in example.key:
+    if example.topic is not None:
         return (
             f"Example: for key {example.key.get('key')}, the new version writes "
-            f"{_written(example.before)} to {example.key['topic']} after the restart, but "
+            f"{_written(example.before)} to {example.topic} after the restart, but "
             f"{_written(example.after)} if it starts from scratch."
         )
     if example.kind == "output":
