@@ -4,6 +4,9 @@
 missing: the machine's own Java behind a script, which names the archive of what is to be run. Java
 itself checks whether an archive fits, and starts without it if it doesn't.
 
+The script also keeps Java from compiling twice (`TieredStopAtLevel=1`): a test's JVM ends before
+better code pays. Four tests of Spark data took 306 s of processor time without, 207 s with it.
+
 Invariant: the folder gets its name only once it is complete.
 """
 
