@@ -108,7 +108,7 @@ def test_each_record_is_written_once_in_a_run(broker, topics, consume):
         )
 
 
-@pytest.mark.parametrize("written", [2, 4, 7])
+@pytest.mark.parametrize("written", [4, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 7))])
 def test_a_killed_writer_leaves_nothing_twice(broker, topics, consume, written):
     orders, letters = topics
     command = [sys.executable, "-c", KILLED, broker, orders, letters, str(written)]

@@ -36,7 +36,9 @@ def runner(tmp_path_factory):
     made.close()
 
 
-@pytest.mark.parametrize("name", [*SAMPLE, *OTHERS])
+@pytest.mark.parametrize(
+    "name", [*SAMPLE, *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)]
+)
 def test_rules_and_twin_are_right(runner, name):
     corpus = FRESH / OTHERS[name] if name in OTHERS else KEPT / "spark"
     (case,) = cases(corpus, (name,))

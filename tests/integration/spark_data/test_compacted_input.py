@@ -72,7 +72,8 @@ def orders(broker, unique):
     return name, kept
 
 
-@pytest.mark.parametrize("way", ["batch", pytest.param("stream", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["batch", "stream"])
 def test_gaps_of_compaction_are_no_records(team, orders, monkeypatch, broker, way):
     name, kept = orders
     assert any(b.offset - a.offset > 1 for a, b in pairwise(kept))

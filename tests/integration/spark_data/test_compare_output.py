@@ -117,7 +117,12 @@ def test_a_topic_in_update_mode_and_a_file(team, topic, produce):
         (("totals.csv", "totals.csv", "--keys", "idd"), 2, "did you mean id?"),
         (("a", "b", "--keys", "id", "--ignore", "id"), 2, "is a key"),
         (("a", "jdbc:shop2.t", "--keys", "id"), 2, "did you mean shop?"),
-        (("jdbc:gone.t", "totals.csv", "--keys", "id"), 4, "jdbc:gone.t did not respond"),
+        pytest.param(
+            ("jdbc:gone.t", "totals.csv", "--keys", "id"),
+            4,
+            "jdbc:gone.t did not respond",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(team, args, code, said):

@@ -125,6 +125,7 @@ def test_an_engine_that_dies_is_named_in_one_sentence(team, compare):
     assert folders(team) == []
 
 
+@pytest.mark.long
 def test_two_at_once_are_apart(compare):
     with ThreadPoolExecutor(2) as both:
         for one in [both.submit(compare) for _ in range(2)]:

@@ -139,6 +139,7 @@ def bridging(old):
     return found[:6]
 
 
+@pytest.mark.long
 def test_sessions_of_touched_keys_are_replaced_or_deleted_and_an_undo_restores_them(shop):
     old = sessions([o for o in shop.kept if o["customer"] is not None])
     before = shop.begin("sessions", session_rows(old))
