@@ -79,7 +79,7 @@ OWN_OF = {
     ("[jdbc.NAME]", "url"): '"jdbc:b"',
 }
 # Keys of an application, which a Spark query doesn't have.
-STREAMS = {"group", "jar", "properties", "records"}
+STREAMS = {"group", "jar", "old_jar", "properties", "records"}
 # Values of all other types.
 WRONG = {
     "string": ("3", "[]", "true", "{}", "2026-01-01", '""'),

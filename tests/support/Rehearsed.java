@@ -89,8 +89,12 @@ public class Rehearsed {
 
     public static String text() { return "no topology"; }
 
-    /** BOOTSTRAP APPLICATION_ID STATE_DIR */
+    /** BOOTSTRAP APPLICATION_ID STATE_DIR; without arguments, describe the topology. */
     public static void main(String[] args) {
+        if (args.length == 0) {
+            System.out.print(counts().describe());
+            return;
+        }
         Properties p = new Properties();
         p.put("bootstrap.servers", args[0]);
         p.put("application.id", args[1]);

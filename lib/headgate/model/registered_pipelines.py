@@ -73,7 +73,8 @@ class Pipeline:
     that `headgate.watch` writes to: a folder, a URI or `kafka:TOPIC`. `query` is the query's name
     or id if the evidence has several queries. `line` is the line of the table in headgate.toml.
     `inputs` are glob patterns of other files that belong to the pipeline, relative to the folder of
-    headgate.toml; None if not set. `jar` is an absolute path. `restore_points` is the pipeline's
+    headgate.toml; None if not set. `jar` and `old_jar`, the jar of the running
+    version, are absolute paths. `restore_points` is the pipeline's
     own schedule; None: that of `[restore_points]`. `effects` is what the code does outside of Kafka
     and its sink: EXTERNAL effects are repeated when records are reprocessed, repeated IDEMPOTENT
     effects change nothing; None if unknown.
@@ -95,6 +96,7 @@ class Pipeline:
     query: str | None = None
     inputs: tuple[str, ...] | None = None
     jar: str | None = None
+    old_jar: str | None = None
     properties: str | None = None
     records: str | None = None
     commands: Commands = Commands()

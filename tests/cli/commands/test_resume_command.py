@@ -124,7 +124,7 @@ def test_a_worker_that_takes_its_time_to_start_is_the_only_one(store, run, worke
     said = " ".join(done.output.split())
     assert done.exit_code == 5, said
     (process,) = workers.started
-    assert f"(process {process.pid}) has not begun to serve within 300 s" in said
+    assert f"(process {process.pid}) is still starting after 300 s" in said
     assert process.poll() is None
 
 

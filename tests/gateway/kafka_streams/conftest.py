@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,20 +12,13 @@ import pytest
 
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
-
-SOURCE = Path(__file__).with_name("Rehearsed.java")
+from support.rehearsed import build_jar
 
 
 @pytest.fixture(scope="session")
 def rehearsed_jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The jar of `Rehearsed`."""
-    folder = tmp_path_factory.mktemp("rehearsed")
-    tool = ("-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-d", str(folder / "out"))
-    subprocess.run([java(), *tool, "-cp", streams_class_path(), str(SOURCE)], check=True)
-    with zipfile.ZipFile(folder / "app.jar", "w") as jar:
-        for file in sorted((folder / "out").rglob("*.class")):
-            jar.write(file, file.relative_to(folder / "out"))
-    return folder / "app.jar"
+    return build_jar(tmp_path_factory.mktemp("rehearsed"))
 
 
 class Ran(NamedTuple):

@@ -45,6 +45,7 @@ def test_a_harmless_change_resumes(twin):
     assert found["counterexample"] is None
 
 
+@pytest.mark.long
 def test_a_renamed_store_is_wrong_with_a_key_and_both_values(twin):
     done = twin("Rehearsed#renamed", *SERDE, "--format", "json")
     assert done.exit_code == 1, done.output
@@ -58,6 +59,7 @@ def test_a_renamed_store_is_wrong_with_a_key_and_both_values(twin):
     assert example["where"]
 
 
+@pytest.mark.long
 def test_a_refusal_has_the_engines_class(twin):
     done = twin("Rehearsed#texts", *SERDE, "--format", "json")
     assert done.exit_code == 1, done.output

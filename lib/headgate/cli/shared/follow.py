@@ -213,7 +213,7 @@ class _Watch:
             return False
         if time.monotonic() - since > _WORKER_SECONDS:
             raise self._without_worker(
-                f"the worker (process {process.pid}) has not begun to serve within "
+                f"the worker (process {process.pid}) is still starting after "
                 f"{_WORKER_SECONDS:.0f} s"
             )
         return True

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from headgate.errors import RefusedError
+from headgate.errors import RefusedError, RunCancelledError
 from headgate.gateway.kafka.topics import TopicPart
 from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
 from headgate.gateway.kafka_streams.application import StartFailed, is_down
@@ -67,16 +67,18 @@ def run(
     inputs: Collection[str],
     between: Callable[[], Collection[str]],
     seconds: float,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Ran:
     """Start it and wait until it runs and has committed all; stop it however that ends.
 
     `inputs` are outside topics that it reads, `between` returns its repartition topics.
-    RefusedError where the application opened a connection to anything but its broker.
+    RefusedError where the application opened a connection to anything but its broker,
+    RunCancelledError once `cancelled`.
     """
     watch = _Watch(application, jvm, broker, group, inputs, between)
     try:
         application.start()
-        return watch.until_done(time.monotonic() + seconds, seconds)
+        return watch.until_done(time.monotonic() + seconds, seconds, cancelled)
     except StartFailed as error:
         return Ran(outcome=EngineOutcome.REFUSES, causes=error.causes, stage=StreamsStage.BUILD)
     finally:
@@ -104,10 +106,12 @@ class _Watch:
         self._ran = False
         self.is_refused = False
 
-    def until_done(self, deadline: float, seconds: float) -> Ran:
+    def until_done(self, deadline: float, seconds: float, cancelled: Callable[[], bool]) -> Ran:
         asked = 0.0
         state, lag = "", ""
         while time.monotonic() < deadline:
+            if cancelled():
+                raise RunCancelledError("the rehearsal was cancelled")
             self._stay_here()
             state = self._application.state()
             if failed := self._failed(state):

@@ -309,6 +309,7 @@ def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline
         query=_query(table, engine),
         inputs=_inputs(table),
         jar=_jar(table, engine, folder),
+        old_jar=_of_streams(table, "old_jar", engine, folder),
         properties=_of_streams(table, "properties", engine, folder),
         records=_of_streams(table, "records", engine, folder),
         commands=commands,

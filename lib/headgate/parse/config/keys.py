@@ -100,6 +100,12 @@ KEYS: Final[dict[str, tuple[Key, ...]]] = {
         ),
         Key("jar", _TEXT, "Kafka Streams: the application's jar."),
         Key(
+            "old_jar",
+            _TEXT,
+            "Kafka Streams: the jar of the running version. With `jar` and `entry_point`, the "
+            "Compare page offers a [twin run](../guides/twin-run.md#kafka-streams) of both jars.",
+        ),
+        Key(
             "properties",
             _TEXT,
             "Kafka Streams: the properties file with the application's settings.",
@@ -108,8 +114,8 @@ KEYS: Final[dict[str, tuple[Key, ...]]] = {
             "records",
             _TEXT,
             "Kafka Streams: a file of sample records. "
-            "[`headgate gate`](../guides/gate.md#kafka-streams-with-both-jars) uses their keys "
-            "and values in its twin run.",
+            "[`headgate gate`](../guides/gate.md#kafka-streams-with-both-jars) and the Compare "
+            "page use their keys and values in twin runs.",
         ),
         Key(
             "effects",

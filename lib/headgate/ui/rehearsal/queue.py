@@ -14,6 +14,7 @@ import streamlit as st
 from headgate.errors import RunCancelledError
 from headgate.usecases.context import Context
 from headgate.usecases.rehearsal.rehearse_spark import Options, Rehearsal, rehearse
+from headgate.usecases.rehearsal.twin_kafka_streams import StreamsTwin, registered_twin
 from headgate.usecases.rehearsal.twin_spark import TwinOptions, TwinRun, run_twin
 
 _WAITING = "waiting in the queue (one rehearsal at a time)"
@@ -23,7 +24,8 @@ _WAITING = "waiting in the queue (one rehearsal at a time)"
 class Order:
     """What is to be rehearsed; `before` is the old version, None where it is left out.
 
-    Without a `checkpoint` both versions run on generated rows: a twin run.
+    Without a `checkpoint` both versions run on generated rows: a twin run. With `has_jars` they are
+    the registered jars of a Kafka Streams application, else `module:function`.
     """
 
     pipeline: str
@@ -32,6 +34,10 @@ class Order:
     before: str | None = None
     batch: str = "real"
     query: str | None = None
+    has_jars: bool = False
+
+
+Found = Rehearsal | TwinRun | StreamsTwin
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Running:
     """
 
     order: Order
-    future: Future[Rehearsal | TwinRun]
+    future: Future[Found]
     said: list[tuple[float, str]]
     stop: threading.Event
     begun: float = field(default_factory=time.monotonic)
@@ -57,7 +63,7 @@ class Running:
         self.stop.set()
         self.future.cancel()
 
-    def result(self) -> Rehearsal | TwinRun:
+    def result(self) -> Found:
         """Return what came out; raises what it raised, RunCancelledError where it never began."""
         try:
             return self.future.result()
@@ -98,7 +104,7 @@ def begin(context: Context, order: Order) -> Running:
     def say(text: str) -> None:
         said.append((time.monotonic(), text))
 
-    future: Future[Rehearsal | TwinRun] = Future()
+    future: Future[Found] = Future()
 
     def work() -> None:
         if not future.set_running_or_notify_cancel():
@@ -118,7 +124,11 @@ def begin(context: Context, order: Order) -> Running:
 
 def _run(
     context: Context, order: Order, say: Callable[[str], None], cancelled: Callable[[], bool]
-) -> Rehearsal | TwinRun:
+) -> Found:
+    if order.has_jars:
+        # As registered now: nobody may have another jar started with an old form.
+        pipeline = next(p for p in context.registry.pipelines if p.name == order.pipeline)
+        return registered_twin(pipeline, say=say, cancelled=cancelled)
     if order.checkpoint is None:
         return run_twin(
             str(order.before),

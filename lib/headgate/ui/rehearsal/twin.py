@@ -7,24 +7,25 @@ from typing import Any
 import streamlit as st
 
 from headgate.model.twin import Counterexample, TwinVerdict
-from headgate.rules.compare.twin_findings import node_of
+from headgate.rules.compare.twin_findings import location_of
 from headgate.rules.core.report import Outcome
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select
 from headgate.ui.shared.keys import CompareKey
+from headgate.usecases.rehearsal.twin_kafka_streams import StreamsTwin
 from headgate.usecases.rehearsal.twin_spark import TwinRun
 from headgate.views.reports.twin import twin_lines
 from headgate.views.reports.verdict_line import verdict as verdict_line
 from headgate.views.scene.outcome_words import GLYPHS, WORDS
 
 
-def show_twin(found: TwinRun) -> None:
+def show_twin(found: TwinRun | StreamsTwin) -> None:
     """Show the whole of it."""
     engine, ours = found.verdict, verdict_line(found.report)
     outcome = Outcome[engine.outcome.upper()]
     left, right = st.columns(2, gap="medium")
     with left:
-        word = f"Spark {engine.spark_version}: {WORDS[outcome]}"
+        word = f"{_release(engine)}: {WORDS[outcome]}"
         st.html(markup.verdict(GLYPHS[outcome], word, _why(engine), engine.outcome))
     with right:
         st.html(
@@ -43,13 +44,19 @@ def show_twin(found: TwinRun) -> None:
     st.html(markup.section("Coverage") + markup.bullets(lines[1:]))
 
 
-def counterexample_node(found: TwinRun) -> str | None:
-    """Return the node of the operator whose state differs, as the new version names it."""
+def counterexample_node(found: TwinRun | StreamsTwin) -> str | None:
+    """Return the node whose state or output differs, as the new version names it."""
     example = found.verdict.counterexample
-    if example is None or example.operator_id is None:
+    if example is None or (example.operator_id is None and example.topic is None):
         return None
-    old, new = (node_of(v, example.operator_id) for v in found.versions)
-    return new or old
+    nodes = location_of(found.verdict, *found.versions)
+    return nodes.after or nodes.before
+
+
+def _release(engine: TwinVerdict) -> str:
+    if engine.spark_version:
+        return f"Spark {engine.spark_version}"
+    return f"Kafka Streams {engine.streams_version}".rstrip()
 
 
 def _why(engine: TwinVerdict) -> str:
@@ -61,7 +68,9 @@ def _example(example: Counterexample) -> None:
     st.html(markup.section("Counterexample"))
     before, after = (f" ({name})" if name else "" for name in example.columns)
     heads = ("stored by the old version", "stored by the new version")
-    if example.kind == "output":
+    if example.topic is not None:
+        heads = ("written after the restart", "written from scratch")
+    elif example.kind == "output":
         heads = ("written with the old version's checkpoint", "written with an empty checkpoint")
     row: dict[str, Any] = {name: str(value) for name, value in example.key.items()}
     row |= {

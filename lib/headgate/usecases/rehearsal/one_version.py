@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -171,10 +171,15 @@ def opened(
             jvm.close()
 
 
-def start_and_wait(found: Opened, broker: RehearsalBroker, seconds: float) -> Ran:
+def start_and_wait(
+    found: Opened,
+    broker: RehearsalBroker,
+    seconds: float,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Ran:
     """Start the version, wait until it has processed all records, and stop it.
 
-    CaptureError if its `main` creates no KafkaStreams.
+    CaptureError if its `main` creates no KafkaStreams, RunCancelledError once `cancelled`.
     """
     if found.refused or found.application is None:
         return Ran(outcome=EngineOutcome.REFUSES, causes=found.refused, stage=StreamsStage.BUILD)
@@ -190,6 +195,7 @@ def start_and_wait(found: Opened, broker: RehearsalBroker, seconds: float) -> Ra
         inputs=[t for t in read if not looks_internal(t)],
         between=lambda: [r.topic for r in app.repartitions],
         seconds=seconds,
+        cancelled=cancelled,
     )
     if found.version is None and not ran.causes:
         raise CaptureError(

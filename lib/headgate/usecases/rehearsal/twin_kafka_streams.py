@@ -25,6 +25,7 @@ from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
 from headgate.gateway.kafka_streams.jvm import StreamsJvm
 from headgate.gateway.kafka_streams.state_directory import StateDirectory, read_state_directory
 from headgate.model.kafka_streams import StreamsApplication
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Engine, Version
 from headgate.rules.compare.twin_findings import Disagreement, with_twin, worst_of
@@ -38,12 +39,16 @@ from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.rehearsal.given_records import given_records
 from headgate.usecases.rehearsal.old_version import new_version, old_version
 from headgate.usecases.rehearsal.one_version import Opened, Side, opened, start_and_wait
+from headgate.usecases.rehearsal.properties_file import read_settings
 from headgate.usecases.rehearsal.read_user_cluster import read_user_cluster, sinks
+from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions
 from headgate.usecases.rehearsal.twin_case import TwinCase
 from headgate.usecases.rehearsal.twin_topics import Inputs, inputs_of
 
 PREFIX = "headgate-streams-twin-"
 USUAL_ID = "headgate-twin"
+# Keys of headgate.toml that a twin run of a registered application needs.
+NEEDED = ("old_jar", "jar", "entry_point")
 # What Kafka Streams itself raises, as it would anywhere; all else may only fail here.
 _OF_KAFKA = "org.apache.kafka."
 Say = Callable[[str], None]
@@ -83,7 +88,7 @@ class StreamsTwinOptions:
     """Options of a twin run; `rows` are written to each input topic, `seconds` limits each start.
 
     `serdes` are KEY:VALUE by topic. `samples` are files with records whose keys and values are
-    used.
+    used. RunCancelledError is raised once `cancelled`.
     """
 
     rows: int = 674
@@ -92,6 +97,7 @@ class StreamsTwinOptions:
     serdes: Mapping[str, str] = field(default_factory=dict)
     samples: Sequence[Path] = ()
     scratch: Path | None = None
+    cancelled: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,32 @@ def run_streams_twin(
         both.lowered,
         plans,
         {"serdes": dict(options.serdes), "rows": options.rows},
+    )
+
+
+def registered_twin(
+    pipeline: Pipeline, *, say: Say, cancelled: Callable[[], bool] = lambda: False
+) -> StreamsTwin:
+    """Return the outcome of a twin run with the jars that headgate.toml names.
+
+    EvidenceError if the pipeline doesn't name both jars and the method, or a jar doesn't exist; for
+    the rest see `run_streams_twin`.
+    """
+    if lacking := [key for key in NEEDED if not getattr(pipeline, key)]:
+        keys = " and ".join(f"`{key}`" for key in lacking)
+        raise EvidenceError(f"pipeline {pipeline.name} has no {keys}: set it in headgate.toml")
+    jars = [Path(jar) for jar in (pipeline.old_jar, pipeline.jar) if jar]
+    if missing := [str(jar) for jar in jars if not jar.is_file()]:
+        raise EvidenceError(f"{missing[0]} doesn't exist: build the jar, or change headgate.toml")
+    settings = read_settings(Path(pipeline.properties)) if pipeline.properties else {}
+    options = StreamsOptions(settings=settings)
+    name = pipeline.group or USUAL_ID
+    return run_streams_twin(
+        *(options.side(pipeline.entry_point or "", [jar], name) for jar in jars),
+        options=StreamsTwinOptions(
+            samples=[Path(pipeline.records)] if pipeline.records else (), cancelled=cancelled
+        ),
+        say=say,
     )
 
 
@@ -310,7 +342,9 @@ class _Trial:
             return self._start(found, twin_case)
 
     def _start(self, found: Opened, twin_case: TwinCase) -> Start:
-        ran = start_and_wait(found, twin_case.broker, self._options.seconds)
+        ran = start_and_wait(
+            found, twin_case.broker, self._options.seconds, self._options.cancelled
+        )
         if found.application is not None:
             self.release = found.application.release
         return twin_case.left(found.side.application_id, ran)
