@@ -1,13 +1,11 @@
-"""Write a page for every rule into `docs/rules`, from its code: `rule_pages.py [--check]`.
+"""Write a page for every rule into `docs/rules`: `rule_pages.py [--check]`.
 
-A rule's docstring is its reason, and it declares what its findings say to do and what they ask.
-Which outcomes it can give is read from its function and from the helpers that it calls. `--check`
-writes nothing and fails if a page is not current.
+A rule's docstring is its reason, and it declares what its findings say to do, what they ask, and
+which outcomes or severities they have. `--check` writes nothing and fails if a page is not current.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import re
@@ -15,12 +13,15 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+from headgate.model.topic_schema import Effect
 from headgate.rules.catalogue import rules_by_kind
 from headgate.rules.core.report import Outcome
 from headgate.rules.core.rule import NamedRule
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import ReadinessRule
+from headgate.rules.topic_schemas.facts.rule import SchemaRule
 
 FOLDER = Path(__file__).parents[1] / "docs" / "rules"
 EXAMPLES = Path(__file__).with_name("rule_examples")
@@ -67,10 +68,11 @@ _PLACEHOLDERS = {
     "what": "OPERATOR",
 }
 _SEVERITIES = {
-    "HIGH": "`high`: records or state are lost, results are wrong, or the pipeline stays down",
-    "MEDIUM": "`medium`: a long recovery, duplicate or wrong results, or manual steps after a "
-    "reset, an upgrade, a failover or a fault",
-    "LOW": "`low`: a smaller risk, or extra work that you can plan",
+    Severity.HIGH: "`high`: records or state are lost, results are wrong, or the pipeline stays "
+    "down",
+    Severity.MEDIUM: "`medium`: a long recovery, duplicate or wrong results, or manual steps after "
+    "a reset, an upgrade, a failover or a fault",
+    Severity.LOW: "`low`: a smaller risk, or extra work that you can plan",
 }
 _OUTCOMES = {
     Outcome.REFUSES: "`refuses`: the new version fails to start, or fails in its first batch",
@@ -80,11 +82,11 @@ _OUTCOMES = {
     Outcome.RESUMES: "`resumes`: the new version continues; the finding shows the effect on state",
 }
 _EFFECTS = {
-    "INCOMPATIBLE": "`incompatible`: consumers fail, and a schema registry rejects the schema",
-    "SILENTLY_WRONG": "`silently_wrong`: consumers read a default, null or a value with another "
-    "meaning, and schema registries accept the schema",
-    "UNKNOWN": "`unknown`: the schemas aren't enough to decide; the finding asks a question",
-    "COMPATIBLE": "`compatible`: consumers read every record correctly",
+    Effect.INCOMPATIBLE: "`incompatible`: consumers fail, and a schema registry rejects the schema",
+    Effect.SILENTLY_WRONG: "`silently_wrong`: consumers read a default, null or a value with "
+    "another meaning, and schema registries accept the schema",
+    Effect.UNKNOWN: "`unknown`: the schemas aren't enough to decide; the finding asks a question",
+    Effect.COMPATIBLE: "`compatible`: consumers read every record correctly",
 }
 _COMMANDS = {
     "Readiness": "headgate check PIPELINE",
@@ -273,58 +275,11 @@ def _source(rule: NamedRule) -> str:
 
 def outcomes(rule: NamedRule) -> list[str]:
     """Return what a rule can say, worst first, in words."""
-    effect = getattr(rule, "effect", None)
-    if effect is not None:
-        return [_EFFECTS[effect.name]]
-    used = _members(rule, "Outcome")
-    said = [text for outcome, text in _OUTCOMES.items() if outcome.name in used]
-    grades = _members(rule, "Severity")
-    return said + [text for name, text in _SEVERITIES.items() if name in grades]
-
-
-def _members(rule: NamedRule, enum: str) -> set[str]:
-    """Return the members of an enumeration that the rule's functions name."""
-    return {
-        node.attr
-        for function in _functions(rule)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == enum
-    }
-
-
-def _functions(rule: NamedRule) -> list[ast.FunctionDef]:
-    """Return a rule's function and the helpers that it calls, however deep.
-
-    Helpers are of its module, or of one beside it that makes verdicts for several rules.
-    """
-    module = inspect.getmodule(rule.check)
-    assert module is not None
-    defined = _defined(module)
-    found: dict[str, ast.FunctionDef] = {}
-    waiting = [rule.check.__name__]
-    while waiting:
-        name = waiting.pop(0)
-        if name in defined and name not in found:
-            found[name] = defined[name]
-            waiting += [n.id for n in ast.walk(defined[name]) if isinstance(n, ast.Name)]
-    return list(found.values())
-
-
-_KINDS = {f"headgate.rules.{kind}" for kind in ("spark", "kafka_streams", "readiness")}
-
-
-@cache
-def _defined(module: ModuleType) -> dict[str, ast.FunctionDef]:
-    tree = ast.parse(inspect.getsource(module))
-    own = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
-    beside = module.__name__.rpartition(".")[0]
-    if beside not in _KINDS:
-        return own
-    used = {f.__module__ for f in vars(module).values() if inspect.isfunction(f)}
-    others = (sys.modules[m] for m in used if m.startswith(f"{beside}.") and m != module.__name__)
-    return {k: f for other in others for k, f in _defined(other).items()} | own
+    if isinstance(rule, SchemaRule):
+        return [_EFFECTS[rule.effect]]
+    if isinstance(rule, ReadinessRule):
+        return [text for severity, text in _SEVERITIES.items() if severity in rule.severities]
+    return [text for outcome, text in _OUTCOMES.items() if outcome in rule.outcomes]
 
 
 def stale(current: dict[str, str]) -> list[str]:

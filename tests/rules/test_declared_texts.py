@@ -1,13 +1,17 @@
-"""What a finding says to do, and what it asks, is one of the texts that its rule declares."""
+"""What a finding says to do, what it asks, and how bad it is: its rule declares all of it."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from headgate.rules.catalogue import all_rules
 from headgate.rules.compare.after_failed_start import REPAIR
+from headgate.rules.core.report import Outcome
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.readiness.check import check
+from headgate.rules.readiness.facts.report import Severity
 from support.sampled import sampled_cases
 
 from .examples.recorded import CASES, judge
@@ -62,6 +66,23 @@ def test_a_declared_text_says_something_of_its_own():
     templates = {text for rule in RULES.values() for text in (*rule.remedies, *rule.questions)}
     assert [text for text in templates if len(_FIELD.sub("", text).split()) <= 1] == []
     assert [text for text in templates if text != text.strip()] == []
+
+
+def test_an_outcome_and_a_severity_that_a_rule_does_not_declare_are_found():
+    with pytest.raises(AssertionError, match="CFG003 doesn't declare REFUSES"):
+        RuleResult(outcome=Outcome.REFUSES).finding("CFG003", "", "")
+    tests = import_tests("readiness", "test_readiness_rules")
+    version, known = next((v, k) for code, v, k, fires in tests.CASES if code == "RDY110" and fires)
+    with pytest.raises(AssertionError, match="RDY110 doesn't declare HIGH"):
+        rules = (replace(tests.RULE["RDY110"], severities=(Severity.LOW,)),)
+        check(version, now=tests.NOW, rules=rules, **known)
+
+
+def test_outcomes_and_severities_are_declared_worst_first():
+    for rule in RULES.values():
+        declared = [*rule.outcomes, *getattr(rule, "severities", ())]
+        assert declared == sorted(set(declared), reverse=True), rule.code
+        assert declared or hasattr(rule, "effect"), rule.code
 
 
 def test_another_text_is_not_declared():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback, StateEffect
-from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
+from headgate.rules.core.rule import NamedRule, Outcomes, RuleResult, Texts, declared
 from headgate.rules.spark.facts.output_columns import OutputChange
 from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD, without_lead
 
@@ -54,10 +54,10 @@ class DownstreamRule(NamedRule):
 
 
 def downstream_rule(
-    code: str, source: str, **texts: Texts
+    code: str, source: str, *, outcomes: Outcomes, **texts: Texts
 ) -> Callable[[Callable[..., RuleResult]], DownstreamRule]:
     """Turn a check into a `DownstreamRule`; `texts` are `remedies` and `questions`."""
-    return declared(DownstreamRule, code, source, **texts)
+    return declared(DownstreamRule, code, source, outcomes=outcomes, **texts)
 
 
 _CHANGE_FIRST_OR_KEEP = (
@@ -66,7 +66,9 @@ _CHANGE_FIRST_OR_KEEP = (
 )
 
 
-@downstream_rule("DWN001", _FROM_JSON, remedies=(_CHANGE_FIRST_OR_KEEP,))
+@downstream_rule(
+    "DWN001", _FROM_JSON, outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_CHANGE_FIRST_OR_KEEP,)
+)
 def consumer_reads_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this field.
 
@@ -93,6 +95,7 @@ READS_COLUMN = "Does the pipeline {pipeline} read the column {path}?"
 @downstream_rule(
     "DWN002",
     _FROM_JSON,
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_CHECK_HOW_IT_USES,),
     questions=(NEEDS_FIELD, READS_COLUMN),
 )
@@ -119,7 +122,9 @@ _CHANGE_FIRST_OR_KEEP_WRITING = (
 )
 
 
-@downstream_rule("DWN003", _FILES, remedies=(_CHANGE_FIRST_OR_KEEP_WRITING,))
+@downstream_rule(
+    "DWN003", _FILES, outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_CHANGE_FIRST_OR_KEEP_WRITING,)
+)
 def consumer_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads these files with its own schema.
 
@@ -142,7 +147,9 @@ _READ_WITH_THE_SCHEMA = (
 )
 
 
-@downstream_rule("RDS002", _AVRO, remedies=(_READ_WITH_THE_SCHEMA,))
+@downstream_rule(
+    "RDS002", _AVRO, outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_READ_WITH_THE_SCHEMA,)
+)
 def current_schema_not_readable(
     held: Held, location: Location, before: Any, after: Any
 ) -> RuleResult:
@@ -174,7 +181,13 @@ _HAS_THE_QUERY = (
 )
 
 
-@downstream_rule("RDS003", _AVRO, remedies=(_LET_THE_OLD,), questions=(_HAS_THE_QUERY,))
+@downstream_rule(
+    "RDS003",
+    _AVRO,
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_LET_THE_OLD,),
+    questions=(_HAS_THE_QUERY,),
+)
 def older_schema_not_readable(
     held: Held, location: Location, before: Any, after: Any
 ) -> RuleResult:
@@ -207,6 +220,7 @@ _REGISTER_THE_NEW = (
 @downstream_rule(
     "RDS004",
     "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution",
+    outcomes=(Outcome.SILENTLY_WRONG,),
     remedies=(_REGISTER_THE_NEW,),
 )
 def registered_schema_mismatch(

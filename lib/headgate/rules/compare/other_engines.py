@@ -30,7 +30,7 @@ class OpenRule(NamedRule):
 
 def open_rule(code: str, **texts: Texts) -> Callable[[Check], OpenRule]:
     """Turn a check into an `OpenRule`; `texts` are `remedies` and `questions`."""
-    return declared(OpenRule, code, _SOURCE, **texts)
+    return declared(OpenRule, code, _SOURCE, outcomes=(Outcome.UNKNOWN,), **texts)
 
 
 _COMPARE_TWO_VERSIONS = "Compare two versions that use the same engine."

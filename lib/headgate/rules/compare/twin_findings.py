@@ -13,7 +13,7 @@ from headgate.model.version import OperatorKind, Version
 from headgate.rules.compare.rollback import worst_rollback
 from headgate.rules.compare.twin_lowers import Lowered, answer_by_start, is_one_query, lower
 from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback, StateEffect
-from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
+from headgate.rules.core.rule import NamedRule, Outcomes, RuleResult, Texts, declared
 
 _SOURCE = "the twin run of this comparison: both versions on the same generated rows"
 
@@ -28,9 +28,11 @@ class TwinRule(NamedRule):
         return result.finding(self.code, self.why, self.source)
 
 
-def twin_rule(code: str, **texts: Texts) -> Callable[[Callable[..., RuleResult]], TwinRule]:
+def twin_rule(
+    code: str, *, outcomes: Outcomes, **texts: Texts
+) -> Callable[[Callable[..., RuleResult]], TwinRule]:
     """Turn a check into a `TwinRule`; `texts` are `remedies` and `questions`."""
-    return declared(TwinRule, code, _SOURCE, **texts)
+    return declared(TwinRule, code, _SOURCE, outcomes=outcomes, **texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ _NEW_CHECKPOINT = (
 )
 
 
-@twin_rule("TWN001", remedies=(_NEW_CHECKPOINT,))
+@twin_rule("TWN001", outcomes=(Outcome.REFUSES,), remedies=(_NEW_CHECKPOINT,))
 def engine_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResult:
     """Spark failed to start the new version on a checkpoint that the old version wrote.
 
@@ -79,7 +81,7 @@ def engine_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResul
     )
 
 
-@twin_rule("TWN002", remedies=(_NEW_CHECKPOINT,))
+@twin_rule("TWN002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_NEW_CHECKPOINT,))
 def engine_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The old version's state means something else to the new version.
 
@@ -105,7 +107,7 @@ _CHECK_BY_HAND = "Rehearse with a copy of the real checkpoint: `headgate rehears
 _DECIDES = "The generated rows don't answer this question: {question}"
 
 
-@twin_rule("TWN003", remedies=(_CHECK_BY_HAND,), questions=(_DECIDES,))
+@twin_rule("TWN003", outcomes=(Outcome.UNKNOWN,), remedies=(_CHECK_BY_HAND,), questions=(_DECIDES,))
 def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The generated rows don't show what the new version does with the old state.
 

@@ -15,7 +15,7 @@ _KEEP = (
 )
 
 
-@declared(TwinRule, "TWN011", _SOURCE, remedies=(_KEEP,))
+@declared(TwinRule, "TWN011", _SOURCE, outcomes=(Outcome.REFUSES,), remedies=(_KEEP,))
 def kafka_streams_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResult:
     """Kafka Streams failed to start the new version on the old version's state.
 
@@ -34,7 +34,7 @@ def kafka_streams_fails_to_start(verdict: TwinVerdict, location: Location) -> Ru
     )
 
 
-@declared(TwinRule, "TWN012", _SOURCE, remedies=(_KEEP,))
+@declared(TwinRule, "TWN012", _SOURCE, outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP,))
 def kafka_streams_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The new version starts, but it lost the old version's state or misreads that state.
 
@@ -59,7 +59,14 @@ _REHEARSE = "Rehearse with the real state directory: `headgate rehearse --state-
 _DECIDES = "The records of the twin run don't answer this question: {question}"
 
 
-@declared(TwinRule, "TWN013", _SOURCE, remedies=(_REHEARSE,), questions=(_DECIDES,))
+@declared(
+    TwinRule,
+    "TWN013",
+    _SOURCE,
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_REHEARSE,),
+    questions=(_DECIDES,),
+)
 def kafka_streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The records of the twin run don't show what the new version does with the old state.
 

@@ -89,6 +89,7 @@ class RuleResult:
 
 Check = Callable[[Comparison], Iterable[RuleResult]]
 Texts = tuple[str, ...]
+Outcomes = tuple[Outcome, ...]
 Made = TypeVar("Made")
 SOURCE_OF_VERSION = "measured"
 
@@ -110,14 +111,16 @@ class NamedRule:
     """What rules of every kind have; `code` never changes its meaning.
 
     `why` is the check's docstring, which users read. `source` says how it is known: a page of the
-    documentation, or what it was measured on. `remedies` and `questions` are all that its results
-    can say, as templates: the check formats one of them.
+    documentation, or what it was measured on. `outcomes` are those that its results can have, worst
+    first; a readiness rule has severities instead, a schema rule an effect. `remedies` and
+    `questions` are all that its results can say, as templates: the check formats one of them.
     """
 
     code: str
     why: str
     source: str
     check: Callable[..., Any]
+    outcomes: Outcomes = ()
     remedies: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
 
@@ -158,6 +161,7 @@ def rule(
     code: str,
     source: str = SOURCE_OF_VERSION,
     *,
+    outcomes: Outcomes,
     is_of_state: bool = False,
     is_of_time: bool = False,
     is_of_start: bool = False,
@@ -169,7 +173,7 @@ def rule(
     that restarts were measured on. `texts` are `remedies` and `questions`.
     """
     marks = {"is_of_state": is_of_state, "is_of_time": is_of_time, "is_of_start": is_of_start}
-    return declared(Rule, code, source, **marks, **texts)
+    return declared(Rule, code, source, outcomes=outcomes, **marks, **texts)
 
 
 def declared(

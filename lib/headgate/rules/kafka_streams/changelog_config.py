@@ -14,7 +14,7 @@ from headgate.rules.kafka_streams.store_keys import kept
 _GIVE_THE_STORE = "Give the store another name and replay the inputs."
 
 
-@streams_rule("KST080", remedies=(_GIVE_THE_STORE,))
+@streams_rule("KST080", outcomes=(Outcome.REFUSES,), remedies=(_GIVE_THE_STORE,))
 def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A changelog's cleanup policy shows the kind of its store. A key-value store has `compact`,
     window and session stores have `compact,delete`, and the windows of a stream-stream join have
@@ -50,7 +50,7 @@ _IF_ONLY_THE_GRACE = (
 )
 
 
-@streams_rule("KST081", remedies=(_IF_ONLY_THE_GRACE,))
+@streams_rule("KST081", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_IF_ONLY_THE_GRACE,))
 def changelog_retention_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The retention of a window store is its window size plus its grace period. The names of the
     store's local segments depend on the retention.

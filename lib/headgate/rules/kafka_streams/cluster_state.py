@@ -21,7 +21,9 @@ _RESTORE_THE_GROUPS = (
 )
 
 
-@streams_rule("KST100", remedies=(_RESTORE_THE_GROUPS,))
+@streams_rule(
+    "KST100", outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG), remedies=(_RESTORE_THE_GROUPS,)
+)
 def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """The group's committed offsets don't exist any more, but the application's state does.
 
@@ -61,7 +63,12 @@ _DO_ALL_INSTANCES = (
 )
 
 
-@streams_rule("KST101", remedies=(_REPLAY_THE_INPUTS,), questions=(_DO_ALL_INSTANCES,))
+@streams_rule(
+    "KST101",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
+    remedies=(_REPLAY_THE_INPUTS,),
+    questions=(_DO_ALL_INSTANCES,),
+)
 def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams recreates a deleted changelog, which remains empty until rows are updated.
 
@@ -95,7 +102,7 @@ _STOP_ALL_INSTANCES = (
 )
 
 
-@streams_rule("KST102", remedies=(_STOP_ALL_INSTANCES,))
+@streams_rule("KST102", outcomes=(Outcome.REFUSES,), remedies=(_STOP_ALL_INSTANCES,))
 def group_has_old_members(c: StreamsComparison) -> Iterator[RuleResult]:
     """A group can change its protocol only while it is empty.
 

@@ -25,7 +25,12 @@ _IS_A_FILTER = (
 )
 
 
-@streams_rule("KST007", remedies=(_REMOVE_THE_STORE,), questions=(_IS_A_FILTER,))
+@streams_rule(
+    "KST007",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
+    remedies=(_REMOVE_THE_STORE,),
+    questions=(_IS_A_FILTER,),
+)
 def derived_table_gets_store(c: StreamsComparison) -> Iterator[RuleResult]:
     """A table that was computed on demand from another table now has its own store.
 

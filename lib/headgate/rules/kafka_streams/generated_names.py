@@ -25,6 +25,7 @@ _WHICH_OF_THE_LAST = (
 
 @streams_rule(
     "KST006",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_DELETE_THE_UNUSED, _KEEP_TOPOLOGY_OPTIMIZATION, _GIVE_EACH_STORE),
     questions=(_WHICH_OF_THE_LAST,),
 )
@@ -105,6 +106,7 @@ _WAS_THE_CODE = (
 @streams_rule(
     "KST008",
     "inferred from Topology#describe(), not measured",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_KEEP_THE_STORES,),
     questions=(_WAS_THE_CODE,),
 )

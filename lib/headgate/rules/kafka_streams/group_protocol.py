@@ -23,7 +23,7 @@ AROUND = (
 )
 
 
-@streams_rule("KST060", remedies=(AROUND,))
+@streams_rule("KST060", outcomes=(Outcome.REFUSES,), remedies=(AROUND,))
 def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With the streams protocol, the broker stores a group's topology. For each sub-topology, it
     stores the input topics and the internal topics with their names, partition counts and settings.
@@ -66,7 +66,7 @@ _STOP_ALL_INSTANCES = (
 )
 
 
-@streams_rule("KST061", remedies=(_STOP_ALL_INSTANCES,))
+@streams_rule("KST061", outcomes=(Outcome.RESUMES,), remedies=(_STOP_ALL_INSTANCES,))
 def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both protocols use the same committed offsets and state, but a group has only one protocol.
 
@@ -90,7 +90,7 @@ def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 _NAME_THE_TOPICS = "Subscribe to the topics by name, or keep group.protocol=classic."
 
 
-@streams_rule("KST062", remedies=(_NAME_THE_TOPICS,))
+@streams_rule("KST062", outcomes=(Outcome.REFUSES,), remedies=(_NAME_THE_TOPICS,))
 def pattern_with_streams_protocol(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol doesn't support subscriptions by pattern yet.
 
@@ -113,7 +113,7 @@ def pattern_with_streams_protocol(c: StreamsComparison) -> Iterator[RuleResult]:
 _REMOVE_OR_STAY = "Remove {said}, or keep group.protocol=classic."
 
 
-@streams_rule("KST063", remedies=(_REMOVE_OR_STAY,))
+@streams_rule("KST063", outcomes=(Outcome.REFUSES,), remedies=(_REMOVE_OR_STAY,))
 def static_members_with_streams_protocol(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol doesn't support static membership.
 

@@ -26,7 +26,7 @@ def _node(app: StreamsApplication, topic: str) -> str | None:
 _STOP_ALL_INSTANCES = "Stop all instances before the new version starts."
 
 
-@streams_rule("KST040", remedies=(_STOP_ALL_INSTANCES,))
+@streams_rule("KST040", outcomes=(Outcome.RESUMES,), remedies=(_STOP_ALL_INSTANCES,))
 def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """The group has no committed offsets for a new input topic.
 
@@ -58,7 +58,11 @@ _DRAIN_IT = (
 )
 
 
-@streams_rule("KST041", remedies=(_STOP_ALL_INSTANCES_BEFORE, _DRAIN_IT))
+@streams_rule(
+    "KST041",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES),
+    remedies=(_STOP_ALL_INSTANCES_BEFORE, _DRAIN_IT),
+)
 def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Rows from a removed input topic stay in the state, and the group keeps the topic's offsets.
 
@@ -94,7 +98,12 @@ _DOES_START_WHERE = (
 )
 
 
-@streams_rule("KST042", remedies=(_START_A_NEW,), questions=(_DOES_START_WHERE,))
+@streams_rule(
+    "KST042",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
+    remedies=(_START_A_NEW,),
+    questions=(_DOES_START_WHERE,),
+)
 def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new input topic replaces the old one, and the store keeps its state.
 
@@ -147,6 +156,7 @@ _DOES_EXIST_AND_WITH = (
 @streams_rule(
     "KST043",
     "Kafka Streams: MissingSourceTopicException",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN),
     remedies=(_CREATE_BEFORE_THE_START,),
     questions=(_DOES_EXIST_AND_WITH,),
 )
@@ -187,7 +197,10 @@ _WHICH_TOPICS_DOES = "Which topics on the cluster do the old and the new subscri
 
 
 @streams_rule(
-    "KST044", remedies=(_CHECK_THE_NAMES, _NAME_THE_TOPICS), questions=(_WHICH_TOPICS_DOES,)
+    "KST044",
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_CHECK_THE_NAMES, _NAME_THE_TOPICS),
+    questions=(_WHICH_TOPICS_DOES,),
 )
 def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams matches a pattern against the cluster's topics at run time. Topology#describe()
@@ -228,7 +241,9 @@ _IDENTITY = re.compile(r"(?<=\$\$Lambda).*$|@[0-9a-f]+$")
 """The part of an extractor's name that differs in each run."""
 
 
-@streams_rule("KST045", remedies=(_INFORM_ITS_CONSUMERS, _REPLAY_FOR_OLDER))
+@streams_rule(
+    "KST045", outcomes=(Outcome.RESUMES,), remedies=(_INFORM_ITS_CONSUMERS, _REPLAY_FOR_OLDER)
+)
 def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state doesn't depend on sinks.
 

@@ -28,7 +28,7 @@ _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
 _SET_TO_ONE = "Set {key} to an accepted value: {values}."
 
 
-@streams_rule("KST073", remedies=(_SET_TO_ONE,))
+@streams_rule("KST073", outcomes=(Outcome.REFUSES,), remedies=(_SET_TO_ONE,))
 def setting_value_not_accepted(c: StreamsComparison) -> Iterator[RuleResult]:
     """StreamsConfig accepts only some values of this setting.
 

@@ -31,7 +31,9 @@ _IF_ALL_CHANGELOGS = (
 )
 
 
-@streams_rule("KST090", GUIDE, remedies=(_IF_ALL_CHANGELOGS,))
+@streams_rule(
+    "KST090", GUIDE, outcomes=(Outcome.REFUSES, Outcome.RESUMES), remedies=(_IF_ALL_CHANGELOGS,)
+)
 def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
     """An older Kafka Streams release can't open local stores that a newer release wrote.
 
@@ -77,6 +79,7 @@ _DID_THE_NEWER = (
 @streams_rule(
     "KST091",
     GUIDE,
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_BOUNCE_ONCE_WITH, _DO_TWO_ROLLING, _ONE_ROLLING_BOUNCE),
     questions=(_DID_THE_NEWER,),
 )

@@ -44,6 +44,7 @@ _WHAT_DOES_THE_NEW = (
 
 @streams_rule(
     "KST000",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_REHEARSE_THE_UPGRADE,),
     questions=(_WHAT_DOES_THE_NEW, _WHAT_DOES_THE_NEW_VERSION),
     is_of_state=True,
@@ -140,6 +141,7 @@ _WHAT_DOES_TOPOLOGY = "What does Topology#describe() of the {words} version show
     "KST099",
     "no external source: the rule only checks whether the evidence has the output of "
     "Topology#describe()",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_ADD_ITS_TEXT,),
     questions=(_WHAT_DOES_TOPOLOGY,),
 )

@@ -28,7 +28,9 @@ _BACK = (
 _IS_SET = "Does the code set the partition count of {names} (Repartitioned.withNumberOfPartitions)?"
 
 
-@streams_rule("KST030", remedies=(_BACK,), questions=(_IS_SET,))
+@streams_rule(
+    "KST030", outcomes=(Outcome.REFUSES, Outcome.UNKNOWN), remedies=(_BACK,), questions=(_IS_SET,)
+)
 def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """Repartition topics and changelogs get their partition count from the inputs once, when they
     are created.
@@ -73,7 +75,9 @@ def _maybe_pinned(c: StreamsComparison) -> str:
 _GIVE_BOTH_SIDES = "Give both topics the same number of partitions, or repartition() one side."
 
 
-@streams_rule("KST031", remedies=(_GIVE_BOTH_SIDES,))
+@streams_rule(
+    "KST031", outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG), remedies=(_GIVE_BOTH_SIDES,)
+)
 def joined_inputs_partitions_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both sides of a join must have the same partition count, because a task joins partition by
     partition.
@@ -107,7 +111,7 @@ _EXPECT_RECORDS_OF_ONE = (
 )
 
 
-@streams_rule("KST032", remedies=(_EXPECT_RECORDS_OF_ONE,))
+@streams_rule("KST032", outcomes=(Outcome.RESUMES,), remedies=(_EXPECT_RECORDS_OF_ONE,))
 def input_partitions_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With a different partition count, new records of a key may go to a different partition than
     its old records.
@@ -142,7 +146,12 @@ def _assumed(c: StreamsComparison) -> str:
     )
 
 
-@streams_rule("KST033", remedies=(_BACK,), questions=(_IS_SET,))
+@streams_rule(
+    "KST033",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
+    remedies=(_BACK,),
+    questions=(_IS_SET,),
+)
 def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams can't check the partition count of a store without its own changelog.
 

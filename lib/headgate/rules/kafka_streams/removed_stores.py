@@ -28,6 +28,7 @@ _SHOULD_CONTINUE_WITH = (
 
 @streams_rule(
     "KST003",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_IF_THE_HISTORY, _DELETE_ONLY_IF),
     questions=(_SHOULD_CONTINUE_WITH,),
 )

@@ -24,7 +24,12 @@ _DRAIN_OR_NAME = (
 _IS_EVERYTHING_IN_PROCESSED = "Are all records in {topic} processed when the old version stops?"
 
 
-@streams_rule("KST020", remedies=(_DRAIN_OR_NAME,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
+@streams_rule(
+    "KST020",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_DRAIN_OR_NAME,),
+    questions=(_IS_EVERYTHING_IN_PROCESSED,),
+)
 def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams finds a repartition topic by its exact name. Under a new name, the new version
     reads a different topic.
@@ -119,7 +124,12 @@ class _Topics:
         return bool(behind) and behind <= self.shared
 
 
-@streams_rule("KST022", remedies=(_DRAIN,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
+@streams_rule(
+    "KST022",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_DRAIN,),
+    questions=(_IS_EVERYTHING_IN_PROCESSED,),
+)
 def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
     """Two repartition topics are swapped: the operators of each topic now use the other topic.
 
@@ -152,7 +162,7 @@ def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-@streams_rule("KST021", remedies=(_DRAIN,))
+@streams_rule("KST021", outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES), remedies=(_DRAIN,))
 def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Topology optimization lets several operators share one repartition topic.
 

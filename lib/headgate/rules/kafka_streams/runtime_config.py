@@ -121,7 +121,9 @@ _LOOK_FOR_SKIPPED_RECORDS = (
 )
 
 
-@streams_rule("KST083", remedies=(_WATCH_CONSUMER_LAG, _LOOK_FOR_SKIPPED_RECORDS))
+@streams_rule(
+    "KST083", outcomes=(Outcome.RESUMES,), remedies=(_WATCH_CONSUMER_LAG, _LOOK_FOR_SKIPPED_RECORDS)
+)
 def runtime_settings_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """This setting is about threads, standbys, caches, intervals, exception handlers or clients.
     Such a setting decides how fast and how often results are written, and what happens to failing
@@ -161,6 +163,7 @@ _DOES_STREAMSBUILDER_GET = (
 
 @streams_rule(
     "KST082",
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_SET_EACH_CURRENT, _KEEP_THE_SETTING),
     questions=(_DOES_STREAMSBUILDER_GET,),
 )

@@ -34,7 +34,9 @@ _OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
 _KEEP_THE_APPLICATION = "Keep the application id. If you need a new id, also use new output topics."
 
 
-@streams_rule("KST070", remedies=(_KEEP_THE_APPLICATION,))
+@streams_rule(
+    "KST070", outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG), remedies=(_KEEP_THE_APPLICATION,)
+)
 def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The application id is the group id, the prefix of every internal topic and the name of the
     state directory.
@@ -101,6 +103,7 @@ _DO_ALL_INSTANCES = (
 
 @streams_rule(
     "KST071",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_MAKE_SURE_THAT_IS_COMPACTED, _LEAVE_THE_OPTIMISATION),
     questions=(_DO_ALL_INSTANCES,),
 )
@@ -166,6 +169,7 @@ _EXPECT_DUPLICATES_AFTER = "Check that consumers tolerate duplicates, which a cr
 
 @streams_rule(
     "KST072",
+    outcomes=(Outcome.RESUMES,),
     remedies=(_FOR_EXACTLY_ONCE, _EXPECT_DUPLICATES_AFTER),
 )
 def processing_guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
@@ -202,6 +206,7 @@ _TO_ROLL_BACK = (
 
 @streams_rule(
     "KST074",
+    outcomes=(Outcome.REFUSES, Outcome.RESUMES),
     remedies=(_IF_ALL_CHANGELOGS, _TO_ROLL_BACK),
 )
 def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
@@ -235,7 +240,9 @@ _PLAN_TIME_FOR = (
 )
 
 
-@streams_rule("KST075", remedies=(_PLAN_TIME_FOR,))
+@streams_rule(
+    "KST075", outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES), remedies=(_PLAN_TIME_FOR,)
+)
 def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A store that moves between RocksDB and memory is restored from its changelog.
 
@@ -258,7 +265,12 @@ _WHICH_SOURCES_STORES = (
 )
 
 
-@streams_rule("KST076", remedies=(_NAME_THE_SERDES,), questions=(_WHICH_SOURCES_STORES,))
+@streams_rule(
+    "KST076",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_NAME_THE_SERDES,),
+    questions=(_WHICH_SOURCES_STORES,),
+)
 def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """If the code sets no serde, records, stores and internal topics use the default serde.
 
@@ -292,7 +304,9 @@ _MOVE_THE_DIRECTORYS = (
 )
 
 
-@streams_rule("KST077", remedies=(_MOVE_THE_DIRECTORYS,))
+@streams_rule(
+    "KST077", outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES), remedies=(_MOVE_THE_DIRECTORYS,)
+)
 def state_directory_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """If the new state directory is empty, every store is restored from its changelog.
 
@@ -334,7 +348,12 @@ _DOES_THE_GROUP = (
 )
 
 
-@streams_rule("KST078", remedies=(_CHECK_THE_GROUPS,), questions=(_DOES_THE_GROUP,))
+@streams_rule(
+    "KST078",
+    outcomes=(Outcome.UNKNOWN, Outcome.NO_EFFECT),
+    remedies=(_CHECK_THE_GROUPS,),
+    questions=(_DOES_THE_GROUP,),
+)
 def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The setting auto.offset.reset applies only to partitions without a committed offset.
 
@@ -377,7 +396,7 @@ _IF_THE_SETTING = (
 )
 
 
-@streams_rule("KST079", remedies=(_IF_THE_SETTING,))
+@streams_rule("KST079", outcomes=(Outcome.NO_EFFECT,), remedies=(_IF_THE_SETTING,))
 def setting_applies_only_to_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams applies this setting only to internal topics that it creates.
 

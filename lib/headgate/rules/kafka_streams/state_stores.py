@@ -61,6 +61,7 @@ _DOES_ANYTHING_QUERY = (
 
 @streams_rule(
     "KST001",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(*_TO_KEEP, _DELETE_THE_OLD, _IF_THE_STORE),
     questions=(_DOES_ANYTHING_QUERY,),
 )
@@ -170,7 +171,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
     )
 
 
-@streams_rule("KST002", remedies=_TO_GIVE_BACK)
+@streams_rule("KST002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=_TO_GIVE_BACK)
 def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams finds state by a store's name, and another operator's store now has this name.
 
@@ -245,6 +246,7 @@ _IF_THE_NEW = "If the new store needs earlier records, replay the inputs."
 
 @streams_rule(
     "KST005",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES),
     remedies=(
         _GIVE_THE_STORE,
         _SET_TOPOLOGY_OPTIMIZATION,

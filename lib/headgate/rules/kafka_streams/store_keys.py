@@ -40,7 +40,13 @@ _DOES_GIVE_EACH = (
 )
 
 
-@streams_rule("KST010", remedies=(_IF_KEYS_DIFFER,), questions=(_DOES_GIVE_EACH,), is_of_state=True)
+@streams_rule(
+    "KST010",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_IF_KEYS_DIFFER,),
+    questions=(_DOES_GIVE_EACH,),
+    is_of_state=True,
+)
 def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators that set the keys of a store's records changed. Topology#describe() doesn't
     show how they compute a key.
@@ -130,7 +136,13 @@ _IS_STILL_THE_SAME = (
 )
 
 
-@streams_rule("KST012", remedies=(_IF_ITS_KIND,), questions=(_IS_STILL_THE_SAME,), is_of_state=True)
+@streams_rule(
+    "KST012",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_IF_ITS_KIND,),
+    questions=(_IS_STILL_THE_SAME,),
+    is_of_state=True,
+)
 def table_kind_may_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators directly after the store changed, which suggests a different kind of table. For
     example, the table became windowed and kept its name. Topology#describe() doesn't show the kind
@@ -256,6 +268,7 @@ _IF_THE_TABLE = "Give the store another name and replay the inputs."
 
 @streams_rule(
     "KST013",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
     remedies=(_IF_THEY_DONT, _IF_THE_TABLE),
     questions=(_DO_AND_KEEP, _HAS_IT_TIMESTAMPS),
     is_of_state=True,

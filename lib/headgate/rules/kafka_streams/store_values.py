@@ -28,7 +28,12 @@ _DO_THEY_DROP = (
 )
 
 
-@streams_rule("KST011", remedies=(_IF_OLD_RECORDS,), questions=(_DO_THEY_DROP,))
+@streams_rule(
+    "KST011",
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_IF_OLD_RECORDS,),
+    questions=(_DO_THEY_DROP,),
+)
 def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state keeps the values that the old operators computed from earlier records. The new
     operators process only new records.

@@ -19,7 +19,7 @@ from headgate.rules.kafka_streams.store_keys import kept
 _PLAN_TIME_FOR = "Allow time to restore the stores from their changelogs."
 
 
-@streams_rule("KST050", remedies=(_PLAN_TIME_FOR,))
+@streams_rule("KST050", outcomes=(Outcome.RESUMES,), remedies=(_PLAN_TIME_FOR,))
 def subtopology_number_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams numbers sub-topologies in the order of the code, and a task's directory has its
     sub-topology's number.
@@ -52,7 +52,7 @@ _KEEP_THE_ORDER = (
 )
 
 
-@streams_rule("KST051", remedies=(_KEEP_THE_ORDER,))
+@streams_rule("KST051", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP_THE_ORDER,))
 def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store has no changelog: it exists only on the local disk, in the directory of its task.
 
@@ -86,6 +86,7 @@ _DECLARE_THE_GLOBAL = (
 @streams_rule(
     "KST052",
     "measured on Kafka Streams 4.3.1; source code of StateDirectory and GlobalStreamThread",
+    outcomes=(Outcome.REFUSES,),
     remedies=(_DECLARE_THE_GLOBAL,),
 )
 def global_store_reuses_task_directory(c: StreamsComparison) -> Iterator[RuleResult]:

@@ -17,7 +17,7 @@ _LET_STREAM_TIME = (
 )
 
 
-@streams_rule("KST004", remedies=(_LET_STREAM_TIME,))
+@streams_rule("KST004", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_LET_STREAM_TIME,))
 def suppression_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Results that suppress() holds back at the upgrade are only in its buffer store.
 
@@ -57,7 +57,12 @@ _IS_IT_WINDOWED = (
 )
 
 
-@streams_rule("KST009", remedies=(_CLOSE_THE_WINDOWS,), questions=(_IS_IT_WINDOWED,))
+@streams_rule(
+    "KST009",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
+    remedies=(_CLOSE_THE_WINDOWS,),
+    questions=(_IS_IT_WINDOWED,),
+)
 def suppression_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new suppress() knows only windows that get a record after the start. Its buffer starts
     empty and isn't filled from the window store.

@@ -37,7 +37,13 @@ _SET_AND_NEWER = (
 )
 
 
-@rule("RDY070", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS, remedies=(_SET_AND_NEWER,))
+@rule(
+    "RDY070",
+    f"{_GUIDE}; proposal: KIP-1034",
+    Engine.KAFKA_STREAMS,
+    severities=(Severity.HIGH,),
+    remedies=(_SET_AND_NEWER,),
+)
 def bad_records_dropped(s: Subject) -> Iterator[Problem]:
     """Kafka Streams skips records that it can't deserialize or process, and only logs them.
 
@@ -64,7 +70,13 @@ _CHOOSE_A_POLICY = (
 )
 
 
-@rule("RDY071", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS, remedies=(_CHOOSE_A_POLICY,))
+@rule(
+    "RDY071",
+    f"{_GUIDE}; proposal: KIP-1034",
+    Engine.KAFKA_STREAMS,
+    severities=(Severity.MEDIUM,),
+    remedies=(_CHOOSE_A_POLICY,),
+)
 def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
     """One record that can't be deserialized or processed stops its stream thread.
 
@@ -96,6 +108,7 @@ _DOES_THE_HANDLER = "Does the handler store the records that it skips?"
     "RDY072",
     f"{_GUIDE}, exception handlers",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.LOW,),
     remedies=(_LET_IT_WRITE,),
     questions=(_DOES_THE_HANDLER,),
 )
@@ -153,6 +166,7 @@ _SET_ABOVE_THE_LONGEST = (
     "RDY073",
     f"{_GUIDE}, task.timeout.ms; proposal: KIP-572",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.MEDIUM, Severity.LOW),
     remedies=(_SET_ABOVE_THE_LONGEST,),
 )
 def short_task_timeout(s: Subject) -> Iterator[Problem]:

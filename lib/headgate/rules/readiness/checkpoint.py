@@ -31,7 +31,7 @@ _MOVE = (
 )
 
 
-@rule("RDY030", _GUIDE, Engine.SPARK, remedies=(_MOVE,))
+@rule("RDY030", _GUIDE, Engine.SPARK, severities=(Severity.HIGH,), remedies=(_MOVE,))
 def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
     """Restarts and clean-up jobs delete the files in folders for temporary files.
 
@@ -50,7 +50,14 @@ def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
 _IS_THIS_PATH = "Is this path on a shared volume that every machine mounts and that is backed up?"
 
 
-@rule("RDY031", _GUIDE, Engine.SPARK, remedies=(_MOVE,), questions=(_IS_THIS_PATH,))
+@rule(
+    "RDY031",
+    _GUIDE,
+    Engine.SPARK,
+    severities=(Severity.MEDIUM,),
+    remedies=(_MOVE,),
+    questions=(_IS_THIS_PATH,),
+)
 def local_checkpoint(s: Subject) -> Iterator[Problem]:
     """A checkpoint on a machine's own disk is lost with the machine.
 
@@ -87,6 +94,7 @@ def is_local(folder: str, version: Version) -> bool:
         "not measured"
     ),
     Engine.SPARK,
+    severities=(Severity.HIGH,),
     remedies=(_MOVE,),
 )
 def checkpoint_inside_data_folder(s: Subject) -> Iterator[Problem]:
@@ -159,6 +167,7 @@ _FOR_A_DAY = f"{_SET_TO_THE_TIME}. To cover one day, keep {{batches:,}} batches.
     "RDY033",
     "measured on Spark 4.2.0; Spark documentation: spark.sql.streaming.minBatchesToRetain",
     Engine.SPARK,
+    severities=(Severity.MEDIUM,),
     remedies=(_FOR_SOME_TIME, _FOR_A_DAY),
 )
 def short_rewind_window(s: Subject) -> Iterator[Problem]:
@@ -216,6 +225,7 @@ _SET_TRIGGER_PROCESSINGTIME = (
     "RDY034",
     "a recommendation of Headgate, not measured",
     Engine.SPARK,
+    severities=(Severity.LOW,),
     remedies=(_SET_TRIGGER_PROCESSINGTIME,),
 )
 def no_trigger(s: Subject) -> Iterator[Problem]:

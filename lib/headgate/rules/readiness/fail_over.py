@@ -30,7 +30,13 @@ _SET_AND_RUN = (
 )
 
 
-@rule("RDY080", f"{_GUIDE}, num.standby.replicas", Engine.KAFKA_STREAMS, remedies=(_SET_AND_RUN,))
+@rule(
+    "RDY080",
+    f"{_GUIDE}, num.standby.replicas",
+    Engine.KAFKA_STREAMS,
+    severities=(Severity.HIGH, Severity.MEDIUM),
+    remedies=(_SET_AND_RUN,),
+)
 def no_standby(s: Subject) -> Iterator[Problem]:
     """The application has no standby replicas: no other instance has a copy of the state.
 
@@ -74,6 +80,7 @@ _ARE_ALL_STORES = "Are all stores in memory? If so, this folder contains no stat
     "RDY081",
     f"{_GUIDE}, state.dir",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.MEDIUM,),
     remedies=(_SET_TO_A_FOLDER,),
     questions=(_ARE_ALL_STORES,),
 )
@@ -106,6 +113,7 @@ _SET_REPLICATION_FACTOR = (
     "RDY082",
     f"{_GUIDE}, replication.factor",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.HIGH,),
     remedies=(_SET_REPLICATION_FACTOR,),
 )
 def single_replica(s: Subject) -> Iterator[Problem]:
@@ -134,6 +142,7 @@ _DOES_A_RECORD = "Do consumers tolerate duplicates and results that count some r
     "RDY083",
     f"{_GUIDE}, processing.guarantee",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.LOW,),
     remedies=(_SET_EXACTLY_ONCE,),
     questions=(_DOES_A_RECORD,),
 )
@@ -164,6 +173,7 @@ _BEFORE_THE_UPGRADE = (
     "RDY084",
     "Kafka documentation: Streams upgrade guide, 4.0; proposal: KIP-732",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.HIGH,),
     remedies=(_BEFORE_THE_UPGRADE,),
 )
 def removed_processing_guarantee(s: Subject) -> Iterator[Problem]:
@@ -191,6 +201,7 @@ _IS_AN_UPGRADE = "Is an upgrade in progress?"
     "RDY085",
     "Kafka documentation: Streams upgrade guide",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.LOW,),
     remedies=(_ONCE_ALL_INSTANCES,),
     questions=(_IS_AN_UPGRADE,),
 )
@@ -222,6 +233,7 @@ _FOR_SUCH_A_RELEASE = (
     "RDY086",
     "measured on Kafka Streams 4.3.1; proposal: KIP-1071",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.MEDIUM,),
     remedies=(_FOR_SUCH_A_RELEASE,),
 )
 def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
@@ -251,6 +263,7 @@ _SET_IT_TO_EARLIEST = (
     "RDY087",
     f"{_GUIDE}; measured on Kafka Streams 4.3.1",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.MEDIUM,),
     remedies=(_SET_IT_TO_EARLIEST,),
 )
 def starts_at_latest_offset(s: Subject) -> Iterator[Problem]:

@@ -41,6 +41,7 @@ _ = f"{{how}} {_TOGETHER}"
     "RDY001",
     "measured on Kafka Streams 4.3.1; Kafka documentation: Naming Operators",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.HIGH,),
     remedies=(_,),
 )
 def unnamed_store(s: Subject) -> Iterator[Problem]:
@@ -81,6 +82,7 @@ def _store(store: StreamsStore) -> Problem:
     "RDY002",
     "measured on Kafka Streams 4.3.1; Kafka documentation: Naming Operators",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.MEDIUM,),
     remedies=(_,),
 )
 def unnamed_repartition(s: Subject) -> Iterator[Problem]:
@@ -125,7 +127,13 @@ _WHEN_THE_QUERY = (
 )
 
 
-@rule("RDY003", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_WHEN_THE_QUERY,))
+@rule(
+    "RDY003",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.LOW,),
+    remedies=(_WHEN_THE_QUERY,),
+)
 def sources_without_names(s: Subject) -> Iterator[Problem]:
     """Spark identifies sources without names by their position in the query.
 
@@ -152,7 +160,13 @@ _START_A_NEW = (
 )
 
 
-@rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
+@rule(
+    "RDY004",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.MEDIUM,),
+    remedies=(_START_A_NEW,),
+)
 def source_names_without_effect(s: Subject) -> Iterator[Problem]:
     """Spark uses source names only if the checkpoint's first run used them. That needs source
     evolution, offset log format 2, and a name for every source.

@@ -31,6 +31,7 @@ _KEEP_ALL_RECORDS = (
     "RDY088",
     "measured on Kafka Streams 4.3.1; Kafka documentation: Managing Streams Application Topics",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.HIGH,),
     remedies=(_COMPACT_THE_CHANGELOG, _KEEP_ALL_RECORDS),
 )
 def internal_topic_altered(s: Subject) -> Iterator[Problem]:
@@ -87,6 +88,7 @@ _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
     "measured on Kafka Streams 4.3.1; Kafka documentation: "
     "windowstore.changelog.additional.retention.ms",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.LOW,),
     remedies=(_IF_WINDOWS_AND_GRACE,),
     questions=(_IS_THE_LONGEST,),
 )
@@ -128,6 +130,7 @@ _IS_THE_NUMBER = "Is the number of keys limited?"
     "RDY090",
     "Kafka documentation: Streams DSL, Aggregating",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.LOW,),
     remedies=(_IF_KEYS_KEEP,),
     questions=(_IS_THE_NUMBER,),
 )

@@ -40,6 +40,7 @@ _COPY_THE_CHECKPOINT = (
     "RDY060",
     "Spark documentation: versioning policy (18 months of fixes)",
     Engine.SPARK,
+    severities=(Severity.MEDIUM, Severity.LOW),
     remedies=(_COPY_THE_CHECKPOINT,),
 )
 def spark_release_without_fixes(s: Subject) -> Iterator[Problem]:
@@ -69,6 +70,7 @@ _TAKE_THE_NEXT = "Upgrade to the next bug-fix release with a rolling restart."
     "RDY061",
     "Kafka documentation: Streams upgrade guide",
     Engine.KAFKA_STREAMS,
+    severities=(Severity.MEDIUM,),
     remedies=(_TAKE_THE_NEXT,),
 )
 def release_leaks_memory(s: Subject) -> Iterator[Problem]:

@@ -25,7 +25,13 @@ _RAISE_THE_TOPICS = (
 _HOW_FAR_BACK = "How old are the oldest records that the state includes?"
 
 
-@rule("RDY100", _KAFKA, remedies=(_RAISE_THE_TOPICS,), questions=(_HOW_FAR_BACK,))
+@rule(
+    "RDY100",
+    _KAFKA,
+    severities=(Severity.MEDIUM, Severity.LOW),
+    remedies=(_RAISE_THE_TOPICS,),
+    questions=(_HOW_FAR_BACK,),
+)
 def input_history_too_short(s: Subject) -> Iterator[Problem]:
     """The state may include records that its input topics no longer have.
 
@@ -136,7 +142,13 @@ _DOES_THE_RESULT = (
 )
 
 
-@rule("RDY101", _KAFKA, remedies=(_READ_IT_AS,), questions=(_DOES_THE_RESULT,))
+@rule(
+    "RDY101",
+    _KAFKA,
+    severities=(Severity.MEDIUM,),
+    remedies=(_READ_IT_AS,),
+    questions=(_DOES_THE_RESULT,),
+)
 def compacted_input(s: Subject) -> Iterator[Problem]:
     """A compacted topic keeps only the newest record of each key.
 
@@ -187,6 +199,7 @@ _IS_THIS_THE_CLUSTER = (
 @rule(
     "RDY102",
     "measured on Spark 4.2.0 and Kafka Streams 4.3.1",
+    severities=(Severity.HIGH,),
     remedies=(_CHECK_WHETHER_IT_WAS,),
     questions=(_IS_THIS_THE_CLUSTER,),
 )

@@ -44,7 +44,12 @@ _FIND_THE_RECORDS = (
 )
 
 
-@rule("RDY110", "measured on Spark 4.2.0 and Kafka 4.3.1", remedies=(_FIND_THE_RECORDS,))
+@rule(
+    "RDY110",
+    "measured on Spark 4.2.0 and Kafka 4.3.1",
+    severities=(Severity.HIGH,),
+    remedies=(_FIND_THE_RECORDS,),
+)
 def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
     """Kafka deleted records before the pipeline read them.
 
@@ -75,6 +80,7 @@ _RAISE_RETENTION_MS = (
 @rule(
     "RDY111",
     "Kafka documentation: topic configuration, retention.ms; the estimate is Headgate's",
+    severities=(Severity.HIGH,),
     remedies=(_RAISE_RETENTION_MS,),
 )
 def unread_records_expire_soon(s: Subject) -> Iterator[Problem]:
@@ -127,6 +133,7 @@ _SINCE_WHEN_IS_IT_STOPPED = "Since when has the pipeline been stopped?"
 @rule(
     "RDY112",
     "Kafka documentation: broker configuration, offsets.retention.minutes",
+    severities=(Severity.HIGH, Severity.MEDIUM, Severity.LOW),
     remedies=(_KEEP, _RAISE_ON_THE_BROKERS),
     questions=(_SINCE_WHEN_IS_IT_STOPPED,),
 )

@@ -46,7 +46,13 @@ _REMOVE_THE_SETTING = (
 )
 
 
-@rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_SETTING,))
+@rule(
+    "RDY040",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.HIGH,),
+    remedies=(_REMOVE_THE_SETTING,),
+)
 def safety_check_disabled(s: Subject) -> Iterator[Problem]:
     """A safety check of Spark is disabled. The check stops restarts that would misread state or
     give wrong results.
@@ -72,6 +78,7 @@ _DOES_THE_QUERY = "Does the query's own code set these values, or only the clust
     "RDY041",
     "measured on Spark 4.2.0",
     Engine.SPARK,
+    severities=(Severity.LOW,),
     remedies=(_SET_THEM_ONLY,),
     questions=(_DOES_THE_QUERY,),
 )
@@ -105,6 +112,7 @@ _SET_IN_THE_QUERYS = (
     "RDY042",
     "measured on Spark 4.2.0 (the time zone is not pinned)",
     Engine.SPARK,
+    severities=(Severity.MEDIUM,),
     remedies=(_SET_IN_THE_QUERYS,),
 )
 def session_time_zone_not_set(s: Subject) -> Iterator[Problem]:
@@ -141,6 +149,7 @@ _REMOVE_THE_SETTING_AND_LET = (
     "RDY043",
     "Spark documentation: Spark SQL, generic file source options",
     Engine.SPARK,
+    severities=(Severity.MEDIUM,),
     remedies=(_REMOVE_THE_SETTING_AND_LET,),
 )
 def bad_files_skipped(s: Subject) -> Iterator[Problem]:
@@ -165,6 +174,7 @@ _SET_THE_SCHEMA = "In the query's code, set the schema that printSchema() shows 
     "RDY045",
     "Spark documentation: Spark SQL, spark.sql.streaming.schemaInference",
     Engine.SPARK,
+    severities=(Severity.MEDIUM,),
     remedies=(_SET_THE_SCHEMA,),
 )
 def schema_inferred(s: Subject) -> Iterator[Problem]:
@@ -194,6 +204,7 @@ _SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
         "Headgate's own, not measured"
     ),
     Engine.SPARK,
+    severities=(Severity.MEDIUM,),
     remedies=(_SET_FALSE_FOR,),
 )
 def speculation(s: Subject) -> Iterator[Problem]:

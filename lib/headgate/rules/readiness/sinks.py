@@ -28,6 +28,7 @@ _DOES_THE_FUNCTION = (
     "RDY050",
     f"{_GUIDE}, Using Foreach and ForeachBatch; measured on Spark 4.2.0",
     Engine.SPARK,
+    severities=(Severity.MEDIUM,),
     remedies=(_WRITE_BY_THE_ROWS,),
     questions=(_DOES_THE_FUNCTION,),
 )
@@ -65,6 +66,7 @@ _DOES_THE_WRITER = "Does the foreach writer upsert by key?"
     "RDY051",
     f"{_GUIDE}, Output Sinks; a recommendation of Headgate, not measured",
     Engine.SPARK,
+    severities=(Severity.LOW,),
     remedies=(_WRITE_BY_THE_ROWS_OWN,),
     questions=(_DOES_THE_WRITER,),
 )
@@ -93,7 +95,13 @@ _FOR_A_REPLAY = (
 )
 
 
-@rule("RDY052", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_FOR_A_REPLAY,))
+@rule(
+    "RDY052",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.MEDIUM,),
+    remedies=(_FOR_A_REPLAY,),
+)
 def file_sink_log(s: Subject) -> Iterator[Problem]:
     """A file sink records its batch ids in `_spark_metadata` in the output folder.
 
@@ -128,6 +136,7 @@ _DO_THE_RECORDS = "Do the records have a key that identifies the result?"
     "Spark documentation: Structured Streaming and Kafka integration guide; measured on "
     "Spark 4.2.0",
     Engine.SPARK,
+    severities=(Severity.MEDIUM, Severity.LOW),
     remedies=(_SELECT_A_KEY,),
     questions=(_DO_THE_RECORDS,),
 )
@@ -185,6 +194,7 @@ _DO_ITS_CONSUMERS = "Do the topic's consumers recognize duplicates?"
     "RDY054",
     "a recommendation of Headgate, not measured",
     None,
+    severities=(Severity.LOW,),
     remedies=(_LET_A_REPLAY,),
     questions=(_DO_ITS_CONSUMERS,),
 )
@@ -222,7 +232,13 @@ _WRITE_TO_A_DURABLE = (
 )
 
 
-@rule("RDY055", f"{_GUIDE}, Output Sinks", Engine.SPARK, remedies=(_WRITE_TO_A_DURABLE,))
+@rule(
+    "RDY055",
+    f"{_GUIDE}, Output Sinks",
+    Engine.SPARK,
+    severities=(Severity.MEDIUM,),
+    remedies=(_WRITE_TO_A_DURABLE,),
+)
 def output_not_durable(s: Subject) -> Iterator[Problem]:
     """This sink is for tests: its rows are lost when the driver stops.
 

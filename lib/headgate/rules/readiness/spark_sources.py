@@ -25,7 +25,13 @@ _REMOVE_THE_OPTION = (
 )
 
 
-@rule("RDY020", f"{_KAFKA}; measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_OPTION,))
+@rule(
+    "RDY020",
+    f"{_KAFKA}; measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.HIGH,),
+    remedies=(_REMOVE_THE_OPTION,),
+)
 def data_loss_ignored(s: Subject) -> Iterator[Problem]:
     """With failOnDataLoss=false, Spark doesn't fail if Kafka deleted unread records, a topic was
     recreated or a partition is missing.
@@ -50,7 +56,13 @@ _SET_STARTINGOFFSETS_EARLIEST = (
 )
 
 
-@rule("RDY021", _KAFKA, Engine.SPARK, remedies=(_SET_STARTINGOFFSETS_EARLIEST,))
+@rule(
+    "RDY021",
+    _KAFKA,
+    Engine.SPARK,
+    severities=(Severity.MEDIUM,),
+    remedies=(_SET_STARTINGOFFSETS_EARLIEST,),
+)
 def starts_at_latest_offset(s: Subject) -> Iterator[Problem]:
     """Without startingOffsets, or with startingOffsets=latest, a query with a new checkpoint starts
     at the latest offsets.
@@ -82,7 +94,13 @@ _SET_TO_SEVERAL = (
 )
 
 
-@rule("RDY022", f"{_KAFKA}; {_FILES}", Engine.SPARK, remedies=(_SET_TO_SEVERAL,))
+@rule(
+    "RDY022",
+    f"{_KAFKA}; {_FILES}",
+    Engine.SPARK,
+    severities=(Severity.MEDIUM, Severity.LOW),
+    remedies=(_SET_TO_SEVERAL,),
+)
 def no_rate_limit(s: Subject) -> Iterator[Problem]:
     """The source has no limit per batch. After a stop, a reset or a replay, the first batch
     processes all waiting records at once.
@@ -107,7 +125,7 @@ _IF_ACCESS_RIGHTS = (
 )
 
 
-@rule("RDY023", _KAFKA, Engine.SPARK, remedies=(_IF_ACCESS_RIGHTS,))
+@rule("RDY023", _KAFKA, Engine.SPARK, severities=(Severity.MEDIUM,), remedies=(_IF_ACCESS_RIGHTS,))
 def fixed_group_id(s: Subject) -> Iterator[Problem]:
     """All of a query's consumers join the group of kafka.group.id.
 
@@ -139,6 +157,7 @@ _LET_A_REPLAY = (
     "RDY024",
     _FILES,
     Engine.SPARK,
+    severities=(Severity.HIGH, Severity.LOW),
     remedies=(_SET_CLEANSOURCE_ARCHIVE, _LET_A_REPLAY),
 )
 def input_files_removed(s: Subject) -> Iterator[Problem]:
@@ -170,6 +189,7 @@ _READ_WITH_MODE = (
     "RDY025",
     "Spark documentation: Spark SQL, JSON and CSV data source options",
     Engine.SPARK,
+    severities=(Severity.HIGH,),
     remedies=(_READ_WITH_MODE,),
 )
 def malformed_rows_dropped(s: Subject) -> Iterator[Problem]:

@@ -53,6 +53,7 @@ _COMPLETE = ("Use update mode with a watermark: complete mode keeps all rows.", 
     "RDY010",
     f"{_GUIDE}, Handling Late Data and Watermarking; measured on Spark 4.2.0",
     Engine.SPARK,
+    severities=(Severity.HIGH,),
     remedies=tuple(text for text, _ in (*_BY_KIND.values(), _WINDOWED, _COMPLETE)),
 )
 def state_grows_forever(s: Subject) -> Iterator[Problem]:
@@ -102,6 +103,7 @@ _IS_THE_NUMBER = "Is the number of keys limited?"
     "RDY011",
     f"{_GUIDE}, Handling Late Data and Watermarking",
     Engine.SPARK,
+    severities=(Severity.MEDIUM, Severity.LOW),
     remedies=(_IF_KEYS_KEEP,),
     questions=(_IS_THE_NUMBER,),
 )
@@ -139,6 +141,7 @@ _GIVE_THE_VARIABLES = (
     "RDY012",
     f"{_GUIDE}, Arbitrary Stateful Operations",
     Engine.SPARK,
+    severities=(Severity.LOW,),
     remedies=(_SET_A_TIMEOUT, _GIVE_THE_VARIABLES),
     questions=(_NO_FUNCTION,),
 )
@@ -174,6 +177,7 @@ _WHEN_THE_QUERY = (
     "RDY013",
     f"{_GUIDE}, RocksDB state store implementation",
     Engine.SPARK,
+    severities=(Severity.MEDIUM,),
     remedies=(_WHEN_THE_QUERY,),
 )
 def large_state_in_memory(s: Subject) -> Iterator[Problem]:
@@ -205,7 +209,13 @@ _SET_IN_THE_QUERYS = (
 )
 
 
-@rule("RDY014", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_SET_IN_THE_QUERYS,))
+@rule(
+    "RDY014",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.HIGH,),
+    remedies=(_SET_IN_THE_QUERYS,),
+)
 def state_partitions_not_recorded(s: Subject) -> Iterator[Problem]:
     """With offset log format 2, a query's first run doesn't record its number of state partitions.
 
@@ -234,7 +244,13 @@ _BEFORE_YOU_START = (
 )
 
 
-@rule("RDY015", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_BEFORE_YOU_START,))
+@rule(
+    "RDY015",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.LOW,),
+    remedies=(_BEFORE_YOU_START,),
+)
 def default_state_partitions(s: Subject) -> Iterator[Problem]:
     """The state has Spark's default number of partitions, and the checkpoint pins it.
 
@@ -264,7 +280,13 @@ _RUN_THE_QUERY = (
 )
 
 
-@rule("RDY016", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_RUN_THE_QUERY,))
+@rule(
+    "RDY016",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    severities=(Severity.HIGH,),
+    remedies=(_RUN_THE_QUERY,),
+)
 def scheduled_run_never_ends(s: Subject) -> Iterator[Problem]:
     """A query with trigger availableNow ends once no work is left, but a processing-time timeout
     always leaves work.

@@ -32,6 +32,7 @@ _KEEP_THE_OLD = (
 
 @rule(
     "AGG001",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_KEEP_THE_OLD, *IF_KEYS_CHANGED),
     questions=(SAME_KEY, WERE_NULLS),
     is_of_state=True,
@@ -69,7 +70,7 @@ _KEEP_THE_ORDER = (
 )
 
 
-@rule("AGG002", remedies=(_KEEP_THE_ORDER,), is_of_state=True)
+@rule("AGG002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP_THE_ORDER,), is_of_state=True)
 def aggregate_function_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores aggregation buffers by position, not by name.
 
@@ -93,7 +94,7 @@ def aggregate_function_changed(c: Comparison) -> Iterator[RuleResult]:
                 )
 
 
-@rule("AGG007", remedies=(_KEEP_THE_ORDER,))
+@rule("AGG007", outcomes=(Outcome.REFUSES,), remedies=(_KEEP_THE_ORDER,))
 def stored_bytes_not_readable(c: Comparison) -> Iterator[RuleResult]:
     """Some aggregate functions store their values as bytes in a format of their own.
 
@@ -121,7 +122,7 @@ _IF_TOTALS_MUST = (
 )
 
 
-@rule("AGG003", remedies=(_IF_TOTALS_MUST,))
+@rule("AGG003", outcomes=(Outcome.RESUMES,), remedies=(_IF_TOTALS_MUST,))
 def aggregate_argument_changed(c: Comparison) -> Iterator[RuleResult]:
     """Stored values were computed with the old expression, and new rows use the new one.
 
@@ -147,7 +148,13 @@ _DOES_THE_NEW = (
 )
 
 
-@rule("AGG006", remedies=(REPLAY,), questions=(_DOES_THE_NEW,), is_of_state=True)
+@rule(
+    "AGG006",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(REPLAY,),
+    questions=(_DOES_THE_NEW,),
+    is_of_state=True,
+)
 def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
     """Some functions, such as collect_list and percentile, store their values as bytes.
 
@@ -167,7 +174,7 @@ def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
                 )
 
 
-@rule("AGG004")
+@rule("AGG004", outcomes=(Outcome.RESUMES,))
 def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
     """The new functions store the same values as the old ones, so the new version continues with
     correct state.
@@ -209,6 +216,7 @@ _DOES_THE_STATE = (
 
 @rule(
     "AGG005",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_ADD_THE_PLAN, _ADD_THE_SCHEMAS),
     questions=(_WHICH_COLUMNS_DOES, _DOES_THE_STATE),
     is_of_state=True,

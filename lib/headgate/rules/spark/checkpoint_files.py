@@ -30,7 +30,7 @@ _RESTORE_THE_OLD = (
 )
 
 
-@rule("CKP001", remedies=(_RESTORE_THE_OLD,))
+@rule("CKP001", outcomes=(Outcome.REFUSES, Outcome.RESUMES), remedies=(_RESTORE_THE_OLD,))
 def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
     """The file `metadata` in the checkpoint contains the query's id.
 
@@ -56,7 +56,7 @@ _RESTORE_THE_MISSING = (
 )
 
 
-@rule("CKP002", remedies=(_RESTORE_THE_MISSING,))
+@rule("CKP002", outcomes=(Outcome.REFUSES,), remedies=(_RESTORE_THE_MISSING,))
 def previous_offsets_missing(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark reads the newest file in `offsets` and the previous file.
 
@@ -75,7 +75,7 @@ _RESTORE_THE_MISSING_OFFSETS = (
 )
 
 
-@rule("CKP003", remedies=(_RESTORE_THE_MISSING_OFFSETS,))
+@rule("CKP003", outcomes=(Outcome.REFUSES,), remedies=(_RESTORE_THE_MISSING_OFFSETS,))
 def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
     """`commits` has batches after the newest batch in `offsets`.
 
@@ -91,7 +91,7 @@ def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("CKP004", remedies=(_EMPTY,))
+@rule("CKP004", outcomes=(Outcome.REFUSES, Outcome.RESUMES), remedies=(_EMPTY,))
 def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
     """If `offsets` is empty, the query starts at batch 0 and conflicts with files of later batches.
 
@@ -123,7 +123,12 @@ _ARE_FILES_THAT_WERE = (
 )
 
 
-@rule("CKP005", remedies=(_RESTORE,), questions=(_ARE_FILES_THAT_WERE, _DID_THE_LAST))
+@rule(
+    "CKP005",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN),
+    remedies=(_RESTORE,),
+    questions=(_ARE_FILES_THAT_WERE, _DID_THE_LAST),
+)
 def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark gets the files of a file source's last batch from the source's log.
 
@@ -150,7 +155,7 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("CKP006", remedies=(_RESTORE,))
+@rule("CKP006", outcomes=(Outcome.REFUSES,), remedies=(_RESTORE,))
 def state_missing(c: Comparison) -> Iterator[RuleResult]:
     """A batch loads the state that the previous batch wrote.
 
@@ -168,7 +173,7 @@ _SET_IT_TO_AGAIN = (
 )
 
 
-@rule("CKP007", remedies=(_SET_IT_TO_AGAIN,))
+@rule("CKP007", outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG), remedies=(_SET_IT_TO_AGAIN,))
 def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
     """Spark takes the number of state partitions from the offset log.
 
@@ -207,6 +212,7 @@ _DID_SOMEBODY_SET = (
 
 @rule(
     "CKP008",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
     remedies=(_TO_REWIND_REWIND, _RESTORE_THE_CHECKPOINT),
     questions=(_DID_SOMEBODY_SET,),
 )
@@ -247,7 +253,7 @@ _IF_THERE_IS_NO = (
 )
 
 
-@rule("CKP009", remedies=(_IF_THERE_IS_NO,))
+@rule("CKP009", outcomes=(Outcome.REFUSES,), remedies=(_IF_THERE_IS_NO,))
 def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark reads the newest files in `offsets` and `commits`, and fails if one of
     these files isn't valid.
@@ -264,7 +270,7 @@ _WRITE_TO_A_NEW = (
 )
 
 
-@rule("CKP010", remedies=(_WRITE_TO_A_NEW,))
+@rule("CKP010", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_WRITE_TO_A_NEW,))
 def file_sink_ahead_of_checkpoint(c: Comparison) -> Iterator[RuleResult]:
     """A file sink silently skips a batch if its `_spark_metadata` already has the batch's number.
 

@@ -100,6 +100,7 @@ _RESUMES_AT_THE_END = (
 
 @rule(
     "WLD001",
+    outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG),
     remedies=(_RESTORE_THE_LOST, _ONCE),
 )
 def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
@@ -124,6 +125,7 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
 
 @rule(
     "WLD002",
+    outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG),
     remedies=(_RESUMES_AT_THE_END, _NEW_CHECKPOINT),
 )
 def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
@@ -160,6 +162,7 @@ _WAS_DELETED_AND_RECREATED = (
 
 @rule(
     "WLD003",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
     remedies=(_IF_THE_OLD, _IF_IT_WAS),
     questions=(_WAS_DELETED_AND_RECREATED,),
 )
@@ -178,6 +181,7 @@ def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
 
 @rule(
     "WLD005",
+    outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.RESUMES),
     remedies=(_SKIPS_DELETED, _ONCE_WITHOUT_DELETED),
 )
 def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
@@ -206,6 +210,7 @@ def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
 
 @rule(
     "WLD006",
+    outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.RESUMES),
     remedies=(_RESTORE_THE_LOST, _ONCE),
 )
 def partitions_added(c: Comparison) -> Iterator[RuleResult]:

@@ -30,7 +30,7 @@ _CREATE_THE_TOPIC = (
 )
 
 
-@rule("WLD004", remedies=(_CREATE_THE_TOPIC,))
+@rule("WLD004", outcomes=(Outcome.REFUSES,), remedies=(_CREATE_THE_TOPIC,))
 def topic_missing(c: Comparison) -> Iterator[RuleResult]:
     """Spark requests the partitions of every subscribed topic from Kafka.
 
@@ -62,6 +62,7 @@ _RESTART_SOON_OR_RAISE = (
 @rule(
     "WLD007",
     "Kafka documentation: topic configuration, retention.ms",
+    outcomes=(Outcome.RESUMES,),
     remedies=(_RESTART_SOON_OR_RAISE,),
 )
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
@@ -101,6 +102,7 @@ _DOES_THE_BROKER = "Does the broker create topics automatically (auto.create.top
 @rule(
     "WLD008",
     "Kafka's documentation of the producer (max.block.ms); not measured",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_CREATE_FIRST_WITH,),
     questions=(_DOES_THE_BROKER,),
 )
@@ -136,6 +138,7 @@ _DOES_THIS_SOURCE = (
 @rule(
     "WLD009",
     "comparison of the source's topics in the evidence with the topics in the Kafka cluster",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_SET_THAT_CLUSTER,),
     questions=(_DOES_THIS_SOURCE,),
 )
@@ -191,7 +194,12 @@ _IS_STILL_THE_TOPIC = (
 )
 
 
-@rule("WLD010", remedies=(_COMPARE_AGAIN_WITH,), questions=(_IS_STILL_THE_TOPIC,))
+@rule(
+    "WLD010",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_COMPARE_AGAIN_WITH,),
+    questions=(_IS_STILL_THE_TOPIC,),
+)
 def offsets_not_checked(c: Comparison) -> Iterator[RuleResult]:
     """If the query is unchanged, only the cluster and the checkpoint decide whether it resumes.
 

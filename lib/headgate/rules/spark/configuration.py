@@ -40,7 +40,7 @@ _OWN_RULE = {
 _TO_USE_THE_NEW = "To use the new value, start with a new checkpoint."
 
 
-@rule("CFG001", remedies=(_TO_USE_THE_NEW,))
+@rule("CFG001", outcomes=(Outcome.NO_EFFECT,), remedies=(_TO_USE_THE_NEW,))
 def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
     """The offset log pins this setting: Spark logs a warning and ignores the session's value.
 
@@ -70,6 +70,7 @@ _IN_WHICH_VERSION = (
 
 @rule(
     "CFG002",
+    outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.NO_EFFECT),
     remedies=(_TO_USE_THE_NEW, _SET_TO_IF, _SET_TO, _ADD_THE_OLD),
     questions=(_IN_WHICH_VERSION,),
 )
@@ -98,7 +99,7 @@ def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
         yield _log_not_known(old, wanted)
 
 
-@rule("CFG003")
+@rule("CFG003", outcomes=(Outcome.RESUMES,))
 def stateless_partitions(c: Comparison) -> Iterator[RuleResult]:
     """A query without state uses the session's shuffle partitions and ignores those in the offset
     log.
@@ -118,7 +119,7 @@ def stateless_partitions(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("CFG004", remedies=(_TO_USE_THE_NEW,))
+@rule("CFG004", outcomes=(Outcome.NO_EFFECT,), remedies=(_TO_USE_THE_NEW,))
 def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
     """An existing offset log keeps its format version. Spark ignores the setting.
 
@@ -135,7 +136,7 @@ def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
 _SET_IT_TO_THE_VALUE = f"Set {CHECKPOINT_FORMAT} to the value that the checkpoint was written with."
 
 
-@rule("CFG005", remedies=(_SET_IT_TO_THE_VALUE,))
+@rule("CFG005", outcomes=(Outcome.REFUSES,), remedies=(_SET_IT_TO_THE_VALUE,))
 def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
     """The offset log doesn't record the format of state checkpoints.
 
@@ -167,7 +168,7 @@ def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
 _LEAVE_THE_ENCODING = f"Set {ENCODING} to unsaferow."
 
 
-@rule("CFG006", remedies=(_LEAVE_THE_ENCODING,))
+@rule("CFG006", outcomes=(Outcome.REFUSES,), remedies=(_LEAVE_THE_ENCODING,))
 def avro_encoding_of_state(c: Comparison) -> Iterator[RuleResult]:
     """Avro encoding of state is only for transformWithState.
 
@@ -199,6 +200,7 @@ _IS_THAT_NUMBER = (
 
 @rule(
     "CFG007",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_SET_THE_SESSIONS, _SET_THE_SAME),
     questions=(_WHICH_TIME_ZONE, _IS_THAT_NUMBER),
 )
@@ -238,7 +240,12 @@ _DOES_THE_INPUT = (
 )
 
 
-@rule("CFG008", remedies=(_USE_TRY_CAST,), questions=(_DOES_THE_INPUT,))
+@rule(
+    "CFG008",
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_USE_TRY_CAST,),
+    questions=(_DOES_THE_INPUT,),
+)
 def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record ANSI mode.
 
@@ -271,7 +278,7 @@ _NAME_THE_SINK = f"Name the sink with DataStreamWriter.name, or set {SINK_EVOLUT
 _DOES_THE_NEW = "Does the new version's sink have a name (DataStreamWriter.name)?"
 
 
-@rule("CFG010", remedies=(_NAME_THE_SINK,), questions=(_DOES_THE_NEW,))
+@rule("CFG010", outcomes=(Outcome.UNKNOWN,), remedies=(_NAME_THE_SINK,), questions=(_DOES_THE_NEW,))
 def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
     """If sink evolution is on, Spark's analysis fails for a sink without a name.
 
@@ -287,7 +294,11 @@ def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("CFG009", "Spark's documentation of each setting; some settings measured on Spark 4.2.0")
+@rule(
+    "CFG009",
+    "Spark's documentation of each setting; some settings measured on Spark 4.2.0",
+    outcomes=(Outcome.RESUMES,),
+)
 def unpinned_setting_changed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't pin this setting, so the new value takes effect.
 

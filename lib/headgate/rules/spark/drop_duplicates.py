@@ -26,6 +26,7 @@ _LIST_THE_COLUMNS = "List the columns in the old order: dropDuplicates([...])."
 
 @rule(
     "DED001",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_LIST_THE_COLUMNS, *IF_KEYS_CHANGED),
     questions=(SAME_KEY, WERE_NULLS),
     is_of_state=True,
@@ -65,7 +66,13 @@ _ADD_THE_PLAN = (
 _BY_WHICH_COLUMNS = "Which columns, in which order, does dropDuplicates use in each version?"
 
 
-@rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,), is_of_state=True)
+@rule(
+    "DED002",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_ADD_THE_PLAN,),
+    questions=(_BY_WHICH_COLUMNS,),
+    is_of_state=True,
+)
 def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if the key columns changed.
 

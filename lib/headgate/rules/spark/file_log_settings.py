@@ -26,7 +26,11 @@ _KEEP_THE_INTERVAL = (
 _LOGS = {LOG_INTERVAL: "FileNotFoundException", SINK_LOG_INTERVAL: "BATCH_METADATA_NOT_FOUND"}
 
 
-@rule("CFG013", remedies=(_KEEP_THE_INTERVAL,))
+@rule(
+    "CFG013",
+    outcomes=(Outcome.REFUSES, Outcome.NO_EFFECT, Outcome.RESUMES),
+    remedies=(_KEEP_THE_INTERVAL,),
+)
 def file_log_interval(c: Comparison) -> Iterator[RuleResult]:
     """File sources and file sinks keep a log of their files, with an entry for each batch.
 

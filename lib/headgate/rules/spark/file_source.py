@@ -15,7 +15,7 @@ from headgate.rules.spark.facts.source_pairs import had_data, judged_pairs
 _REMEDY = "Keep the paths and the order of the sources, or start with a new checkpoint."
 
 
-@rule("FIL001", remedies=(_REMEDY,))
+@rule("FIL001", outcomes=(Outcome.REFUSES,), remedies=(_REMEDY,))
 def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark asks the file source again for the files of the last batch.
 
@@ -36,7 +36,7 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("FIL002", remedies=(_REMEDY,))
+@rule("FIL002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_REMEDY,))
 def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
     """If the last batch had no files, a restart with swapped paths doesn't fail.
 
@@ -57,7 +57,7 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("FIL004")
+@rule("FIL004", outcomes=(Outcome.RESUMES,))
 def wider_path(c: Comparison) -> Iterator[RuleResult]:
     """Spark resumes if the new path contains all files of the old path.
 
@@ -86,6 +86,7 @@ _DOES_THE_NEW = "Does the new path contain files that Spark processed under the 
 
 @rule(
     "FIL003",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_REMEDY,),
     questions=(_DID_THE_LAST, _DOES_THE_NEW),
 )
@@ -117,7 +118,12 @@ _LEAVE_FILENAMEONLY_OFF = "Set fileNameOnly=false, or make the file names unique
 _DO_NEW_FILES = "Do new files have the same names as processed files in other folders?"
 
 
-@rule("FIL005", remedies=(_LEAVE_FILENAMEONLY_OFF,), questions=(_DO_NEW_FILES,))
+@rule(
+    "FIL005",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_LEAVE_FILENAMEONLY_OFF,),
+    questions=(_DO_NEW_FILES,),
+)
 def file_name_only(c: Comparison) -> Iterator[RuleResult]:
     """With fileNameOnly=true, Spark skips a file if it has processed a file with the same name in
     any folder.
@@ -145,7 +151,7 @@ _SET_SOURCEARCHIVEDIR_TO_A_FOLDER = (
 )
 
 
-@rule("FIL006", remedies=(_SET_SOURCEARCHIVEDIR_TO_A_FOLDER,))
+@rule("FIL006", outcomes=(Outcome.REFUSES,), remedies=(_SET_SOURCEARCHIVEDIR_TO_A_FOLDER,))
 def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
     """cleanSource=archive needs a folder outside the source's path.
 

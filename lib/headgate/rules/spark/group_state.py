@@ -28,6 +28,7 @@ _GROUP_BY_THE_OLD = f"Group by the old columns in the old order, {_OR_REPLAY}."
 
 @rule(
     "GRP001",
+    outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_GROUP_BY_THE_OLD, *IF_KEYS_CHANGED),
     questions=(SAME_KEY, WERE_NULLS),
     is_of_state=True,
@@ -92,7 +93,13 @@ _ADD_THE_PLAN = (
 _BY_WHICH_COLUMNS = "Which columns, in which order, does each version group by?"
 
 
-@rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,), is_of_state=True)
+@rule(
+    "GRP002",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_ADD_THE_PLAN,),
+    questions=(_BY_WHICH_COLUMNS,),
+    is_of_state=True,
+)
 def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if the grouping columns changed.
 
@@ -104,7 +111,7 @@ def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_KIND = f"Keep the timeout type (processing time or event time), {_OR_REPLAY}."
 
 
-@rule("GRP003", remedies=(_KEEP_THE_KIND,))
+@rule("GRP003", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP_THE_KIND,))
 def timeout_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores a group's timeout as a number, without the timeout type.
 

@@ -35,7 +35,7 @@ _START_THE_NEW = (
 )
 
 
-@rule("KAF001", remedies=(_START_THE_NEW,))
+@rule("KAF001", outcomes=(Outcome.REFUSES,), remedies=(_START_THE_NEW,))
 def topic_removed(c: Comparison) -> Iterator[RuleResult]:
     """If a source no longer reads a topic in the checkpoint, Spark treats it as data loss and
     fails.
@@ -65,7 +65,7 @@ def topic_removed(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_ORDER = "Keep the order of the sources, and keep each topic in its source."
 
 
-@rule("KAF002", remedies=(_KEEP_THE_ORDER,))
+@rule("KAF002", outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES), remedies=(_KEEP_THE_ORDER,))
 def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
     """With failOnDataLoss=false Spark logs a warning and drops the offsets of topics that a source
     no longer reads.
@@ -97,7 +97,7 @@ _TO_ROLL_BACK = (
 )
 
 
-@rule("KAF003", remedies=(_TO_ROLL_BACK,))
+@rule("KAF003", outcomes=(Outcome.RESUMES,), remedies=(_TO_ROLL_BACK,))
 def topic_added(c: Comparison) -> Iterator[RuleResult]:
     """Spark reads a new topic from its earliest offset. startingOffsets doesn't apply.
 
@@ -124,7 +124,7 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
 _TO_START_FROM = "To start from another offset, use `headgate plan from-point`."
 
 
-@rule("KAF004", remedies=(_TO_START_FROM,))
+@rule("KAF004", outcomes=(Outcome.NO_EFFECT,), remedies=(_TO_START_FROM,))
 def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
     """Starting offsets apply only to a new checkpoint. On a restart Spark uses the offset log.
 
@@ -161,6 +161,7 @@ _DO_BOTH_ADDRESSES = "Do both addresses belong to the same Kafka cluster?"
 @rule(
     "KAF005",
     "Kafka's design: each cluster has its own offsets; not measured",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_FOR_ANOTHER_CLUSTER,),
     questions=(_DO_BOTH_ADDRESSES,),
 )
@@ -196,7 +197,11 @@ _KEEP_ASSIGNED = (
 )
 
 
-@rule("KAF006", remedies=(_KEEP_THE_PARTITIONS, _KEEP_ASSIGNED))
+@rule(
+    "KAF006",
+    outcomes=(Outcome.REFUSES, Outcome.RESUMES),
+    remedies=(_KEEP_THE_PARTITIONS, _KEEP_ASSIGNED),
+)
 def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores offsets by partition, and the option `assign` names each partition.
 

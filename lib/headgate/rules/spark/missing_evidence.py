@@ -25,6 +25,7 @@ _CAN_SPARK_PLAN = (
 @rule(
     "EVD001",
     "no external source: the rule reports the error that Spark raised during the capture",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN),
     remedies=(_FIX_THE_QUERY, _CAPTURE_IT_AGAIN),
     questions=(_CAN_SPARK_PLAN,),
 )
@@ -88,6 +89,7 @@ _WHAT_IS_THE_PLAN = "What is the query plan of the {side} version?"
     "EVD002",
     "no external source: the rule only checks whether the evidence has a query plan or a "
     "checkpoint",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_ADD_ITS_EXPLAIN,),
     questions=(_WHAT_IS_THE_PLAN,),
 )

@@ -29,7 +29,7 @@ _FIND_THE_OUTPUTS = (
 )
 
 
-@rule("OUT001", _FROM_JSON, remedies=(_FIND_THE_OUTPUTS,))
+@rule("OUT001", _FROM_JSON, outcomes=(Outcome.RESUMES,), remedies=(_FIND_THE_OUTPUTS,))
 def field_removed(c: Comparison) -> Iterator[RuleResult]:
     """The query resumes without the field, because the checkpoint doesn't record the sink.
 
@@ -49,7 +49,7 @@ _FIND_THE_OUTPUTS_CONSUMERS = (
 )
 
 
-@rule("OUT002", _FROM_JSON, remedies=(_FIND_THE_OUTPUTS_CONSUMERS,))
+@rule("OUT002", _FROM_JSON, outcomes=(Outcome.RESUMES,), remedies=(_FIND_THE_OUTPUTS_CONSUMERS,))
 def field_type(c: Comparison) -> Iterator[RuleResult]:
     """The query resumes with the new type, because the checkpoint doesn't record the sink.
 
@@ -78,7 +78,7 @@ _OF_RECORD = {
 }
 
 
-@rule("OUT003", _KEY, remedies=(_LET_CONSUMERS_THAT_JOIN,))
+@rule("OUT003", _KEY, outcomes=(Outcome.RESUMES,), remedies=(_LET_CONSUMERS_THAT_JOIN,))
 def record_key(c: Comparison) -> Iterator[RuleResult]:
     """New records may get another key, topic, partition or headers. Older records stay as they are.
 
@@ -106,6 +106,7 @@ _MAKE_SURE_THAT_THE_CHANGE = (
 @rule(
     "OUT004",
     "inferred from how select() works: each expression defines one column; not measured",
+    outcomes=(Outcome.RESUMES,),
     remedies=(_MAKE_SURE_THAT_THE_CHANGE,),
 )
 def column_source_changed(c: Comparison) -> Iterator[RuleResult]:
@@ -128,7 +129,7 @@ _ADD_COLUMNS_ONLY = (
 )
 
 
-@rule("OUT005", _MEASURED, remedies=(_ADD_COLUMNS_ONLY,))
+@rule("OUT005", _MEASURED, outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_ADD_COLUMNS_ONLY,))
 def csv_column_positions_changed(c: Comparison) -> Iterator[RuleResult]:
     """CSV is read by the position of columns, not by their name.
 
@@ -156,7 +157,7 @@ _GIVE_THE_COLUMN = (
 )
 
 
-@rule("OUT006", _MEASURED, remedies=(_GIVE_THE_COLUMN,))
+@rule("OUT006", _MEASURED, outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_GIVE_THE_COLUMN,))
 def parquet_column_types_mixed(c: Comparison) -> Iterator[RuleResult]:
     """A directory of Parquet files is read with one schema.
 
@@ -189,6 +190,7 @@ _GIVE_CONSUMERS_THE_NEW = "Give consumers the new schema first, or write to a ne
 @rule(
     "OUT007",
     "https://avro.apache.org/docs/1.12.0/specification/#binary-encoding",
+    outcomes=(Outcome.RESUMES,),
     remedies=(_GIVE_CONSUMERS_THE_NEW,),
 )
 def binary_layout(c: Comparison) -> Iterator[RuleResult]:

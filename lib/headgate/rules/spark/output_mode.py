@@ -21,7 +21,7 @@ _ADD_A_WATERMARK = (
 )
 
 
-@rule("MOD001", _CHECKER, remedies=(_CHOOSE_A_MODE, _ADD_A_WATERMARK))
+@rule("MOD001", _CHECKER, outcomes=(Outcome.REFUSES,), remedies=(_CHOOSE_A_MODE, _ADD_A_WATERMARK))
 def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
     """Some operators don't support every output mode.
 
@@ -47,7 +47,7 @@ def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
 _USE_APPEND_MODE = "Use append mode, or foreachBatch."
 
 
-@rule("MOD004", _CHECKER, remedies=(_USE_APPEND_MODE,))
+@rule("MOD004", _CHECKER, outcomes=(Outcome.REFUSES,), remedies=(_USE_APPEND_MODE,))
 def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
     """A file sink supports only append mode. Spark's analysis fails for other modes.
 
@@ -75,7 +75,7 @@ _LET_THE_OLD = (
 )
 
 
-@rule("MOD002", remedies=(_LET_THE_OLD,))
+@rule("MOD002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_LET_THE_OLD,))
 def held_back_output(c: Comparison) -> Iterator[RuleResult]:
     """In append mode an aggregate holds groups back until the watermark has passed them.
 
@@ -97,7 +97,7 @@ def held_back_output(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-@rule("MOD003")
+@rule("MOD003", outcomes=(Outcome.RESUMES,))
 def mode_changed(c: Comparison) -> Iterator[RuleResult]:
     """The output mode doesn't change the state. It only decides which rows Spark emits.
 

@@ -31,6 +31,7 @@ _CAN_THE_NEW = "Can the new avroSchema read records of the old schema (Avro's sc
 @rule(
     "RDS001",
     _AVRO,
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_READ_ALL_FIRST, _CONFIGURE_THE_SCHEMA),
     questions=(_ARE_ALL_UNREAD, _CAN_THE_NEW),
 )
@@ -62,7 +63,7 @@ _CONFIGURE_THE_SCHEMA_REGISTRY = (
 )
 
 
-@rule("RDS005", _FROM_JSON, remedies=(_CONFIGURE_THE_SCHEMA_REGISTRY,))
+@rule("RDS005", _FROM_JSON, outcomes=(Outcome.RESUMES,), remedies=(_CONFIGURE_THE_SCHEMA_REGISTRY,))
 def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
     """from_json returns null if a record lacks a field, or has a different type for the field.
 
@@ -88,7 +89,13 @@ _KEEP_PERMISSIVE_AND_SEND = (
 _ARE_THERE_UNREAD = "Are there unread records that don't match the schema?"
 
 
-@rule("RDS006", _AVRO, remedies=(_KEEP_PERMISSIVE_AND_SEND,), questions=(_ARE_THERE_UNREAD,))
+@rule(
+    "RDS006",
+    _AVRO,
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_KEEP_PERMISSIVE_AND_SEND,),
+    questions=(_ARE_THERE_UNREAD,),
+)
 def reading_mode(c: Comparison) -> Iterator[RuleResult]:
     """In mode FAILFAST a record that can't be parsed stops the query, also after every restart.
 

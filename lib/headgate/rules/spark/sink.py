@@ -17,7 +17,7 @@ _USE_A_NEW = (
 )
 
 
-@rule("SNK001", remedies=(_USE_A_NEW_CHECKPOINT, _USE_A_NEW))
+@rule("SNK001", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_USE_A_NEW_CHECKPOINT, _USE_A_NEW))
 def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
     """A file sink logs its batches in `_spark_metadata`, and Spark reads that log from batch 0.
 
@@ -49,7 +49,7 @@ _REWRITE_THE_OLD = (
 )
 
 
-@rule("SNK002", remedies=(_REWRITE_THE_OLD,))
+@rule("SNK002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_REWRITE_THE_OLD,))
 def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Spark infers partition columns from the paths of the files.
 
@@ -77,7 +77,7 @@ def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
 _USE_COMPLETE_MODE = "Use complete mode or another sink, or start the query without a checkpoint."
 
 
-@rule("SNK003", remedies=(_USE_COMPLETE_MODE,))
+@rule("SNK003", outcomes=(Outcome.REFUSES,), remedies=(_USE_COMPLETE_MODE,))
 def memory_sink(c: Comparison) -> Iterator[RuleResult]:
     """A memory sink loses its rows at a restart, so only complete mode can recover from a
     checkpoint.
@@ -104,7 +104,7 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
 _IF_THE_NEW = "If the new sink needs earlier results, reprocess the input."
 
 
-@rule("SNK004", remedies=(_IF_THE_NEW,))
+@rule("SNK004", outcomes=(Outcome.RESUMES,), remedies=(_IF_THE_NEW,))
 def sink_changed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the sink, so Spark writes only new rows to the new sink.
 
@@ -133,7 +133,12 @@ _CHECK_THE_DIRECTORY = (
 _DID_THE_OLD = "Did the old version write to the same directory?"
 
 
-@rule("SNK006", remedies=(_ADD_A_PLAN, _CHECK_THE_DIRECTORY), questions=(_DID_THE_OLD,))
+@rule(
+    "SNK006",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_ADD_A_PLAN, _CHECK_THE_DIRECTORY),
+    questions=(_DID_THE_OLD,),
+)
 def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
     """A file sink must continue in the directory with the `_spark_metadata` of this checkpoint.
 
@@ -167,7 +172,12 @@ _WRITE_TO_A_NEW = "Write to a new directory with a new checkpoint."
 _WHICH_FORMAT = "Which file format does the {side} version write to this directory?"
 
 
-@rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT,))
+@rule(
+    "SNK005",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
+    remedies=(_WRITE_TO_A_NEW,),
+    questions=(_WHICH_FORMAT,),
+)
 def file_format(c: Comparison) -> Iterator[RuleResult]:
     """If a directory has files of two formats, consumers can't read it in either format.
 
@@ -204,7 +214,7 @@ _SET_BACK = (
 _ASYNC = "asyncprogresstrackingenabled"
 
 
-@rule("SNK007", remedies=(_SET_BACK,))
+@rule("SNK007", outcomes=(Outcome.REFUSES,), remedies=(_SET_BACK,))
 def async_progress(c: Comparison) -> Iterator[RuleResult]:
     """With asynchronous progress tracking, Spark writes offsets and commits in the background.
 

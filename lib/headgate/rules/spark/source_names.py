@@ -23,7 +23,7 @@ from headgate.rules.core.source_names import (
 from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 
-@rule("SRC003")
+@rule("SRC003", outcomes=(Outcome.RESUMES,))
 def named_sources_changed(c: Comparison) -> Iterator[RuleResult]:
     """You can reorder, add and remove named sources: Spark finds offsets by name.
 
@@ -46,7 +46,7 @@ def named_sources_changed(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_NAME = "Keep the name of the source."
 
 
-@rule("SRC004", remedies=(_KEEP_THE_NAME,))
+@rule("SRC004", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP_THE_NAME,))
 def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
     """A source with a new name is a new source: Spark reads it from its starting offsets.
 
@@ -81,6 +81,7 @@ _WHICH_NAMES_DO = "Which names do the sources of both versions have?"
 
 @rule(
     "SRC005",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN, Outcome.NO_EFFECT),
     remedies=(_LEAVE_NAMES_AS, _ADD_THE_CHECKPOINT, _GIVE_THE_SOURCE),
     questions=(_WHICH_NAMES_DO,),
 )
@@ -119,7 +120,12 @@ _ADD_THE_OUTPUT = "Add the output of `headgate capture module:function` to the e
 _WHICH_NAMES_DO_THE_SOURCES = "Which names do the sources of the new version have?"
 
 
-@rule("SRC011", remedies=(_ADD_THE_OUTPUT,), questions=(_WHICH_NAMES_DO_THE_SOURCES,))
+@rule(
+    "SRC011",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_ADD_THE_OUTPUT,),
+    questions=(_WHICH_NAMES_DO_THE_SOURCES,),
+)
 def names_not_known(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint stores offsets by source name, but the new version's names are unknown.
 
@@ -138,7 +144,7 @@ def names_not_known(c: Comparison) -> Iterator[RuleResult]:
 _GIVE_EACH_SOURCE = "Give each source its own name."
 
 
-@rule("SRC006", remedies=(_GIVE_EACH_SOURCE,))
+@rule("SRC006", outcomes=(Outcome.REFUSES,), remedies=(_GIVE_EACH_SOURCE,))
 def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
     """Spark's analysis fails if two sources have the same name.
 
@@ -175,6 +181,7 @@ _DO_THE_OFFSETS = (
 
 @rule(
     "SRC007",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_KEEP_THE_ORDER, _KEEP_THE_ORDER_NAMES, _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE),
     questions=(_DO_THE_OFFSETS,),
 )
@@ -198,7 +205,7 @@ _SWITCH_SOURCE_EVOLUTION = (
 )
 
 
-@rule("SRC009", remedies=(_SWITCH_SOURCE_EVOLUTION,))
+@rule("SRC009", outcomes=(Outcome.REFUSES,), remedies=(_SWITCH_SOURCE_EVOLUTION,))
 def source_evolution_without_names(c: Comparison) -> Iterator[RuleResult]:
     """If the session sets source evolution, every source needs a name.
 

@@ -19,7 +19,7 @@ from headgate.rules.spark.facts.source_pairs import judged_pairs
 _NEW = "Start with a new checkpoint and explicit starting offsets."
 
 
-@rule("SRC001", remedies=(_NEW,))
+@rule("SRC001", outcomes=(Outcome.REFUSES,), remedies=(_NEW,))
 def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
     """The offset log has one line per source, by position. Spark fails if the number differs.
 
@@ -58,7 +58,7 @@ def _may_be_read_twice(c: Comparison) -> bool:
     return few[1] and few[0] < many[0]
 
 
-@rule("SRC002", remedies=(_NEW,))
+@rule("SRC002", outcomes=(Outcome.REFUSES,), remedies=(_NEW,))
 def kind_of_source(c: Comparison) -> Iterator[RuleResult]:
     """Each kind of source writes its own JSON format into the offset log, and can't read another
     kind's format.
@@ -98,7 +98,9 @@ _ADD_A_PLAN = (
 _WHAT_DOES_SOURCE = "What does source {position} of the {side} version read?"
 
 
-@rule("SRC010", remedies=(_ADD_A_PLAN,), questions=(_WHAT_DOES_SOURCE,))
+@rule(
+    "SRC010", outcomes=(Outcome.UNKNOWN,), remedies=(_ADD_A_PLAN,), questions=(_WHAT_DOES_SOURCE,)
+)
 def source_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Offsets are valid only if the source still reads the same topics or path.
 
@@ -130,6 +132,7 @@ _DOES_THE_QUERY = "Does the query read one of its sources more than once?"
 
 @rule(
     "SRC008",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_ADD_A_PLAN,),
     questions=(_WHICH_SOURCES_IN_WHICH, _DOES_THE_QUERY),
 )

@@ -22,7 +22,7 @@ _RESTART_WITH_THE_SPARK = (
 )
 
 
-@rule("SPK001", remedies=(_RESTART_WITH_THE_SPARK,))
+@rule("SPK001", outcomes=(Outcome.REFUSES,), remedies=(_RESTART_WITH_THE_SPARK,))
 def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
     """The first line of a log file in the checkpoint is its format version.
 
@@ -63,6 +63,7 @@ _DOES_THE_NEW = (
         "measured: Spark 3.5.8, 4.0.2 and 4.2.0 were restarted on each other's checkpoints. Other "
         "versions were not measured"
     ),
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_REHEARSE_IT_ON, _KEEP_A_COPY),
     questions=(_DOES_THE_NEW,),
 )
@@ -111,6 +112,7 @@ _DOES_THE_INPUT = (
 @rule(
     "SPK003",
     "Spark's migration guide (ANSI mode is on by default since 4.0)",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_USE_TRY_CAST,),
     questions=(_DOES_THE_INPUT,),
 )

@@ -56,6 +56,7 @@ _KEEP_THE_OLD = "Keep the old value, or rehearse the new version."
 @rule(
     "CFG012",
     "Spark's documentation of the setting; not measured",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_KEEP_THE_OLD,),
     questions=(*_QUESTIONS.values(), _REBASE),
 )
@@ -132,6 +133,7 @@ _WHICH_STATE_SCHEMA = (
     "CFG011",
     "Spark's documentation of the setting. Restarts were measured only for "
     "spark.sql.legacy.timeParserPolicy",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_KEEP_THE_OLD_VALUE, _LEAVE_THE_POLICY),
     questions=(_DOES_THE_SETTING, _WHICH_STATE_SCHEMA),
 )

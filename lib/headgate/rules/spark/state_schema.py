@@ -43,7 +43,7 @@ _USE_A_BINARY_KEY = (
 )
 
 
-@rule("STA005", remedies=(_USE_A_BINARY_KEY,))
+@rule("STA005", outcomes=(Outcome.REFUSES,), remedies=(_USE_A_BINARY_KEY,))
 def collation_of_key(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds state by the bytes of its key.
 
@@ -150,7 +150,7 @@ _NEW_CHECKPOINT = (
 )
 
 
-@rule("STA001", remedies=(_NEW_CHECKPOINT,))
+@rule("STA001", outcomes=(Outcome.REFUSES,), remedies=(_NEW_CHECKPOINT,))
 def key_schema(c: Comparison) -> Iterator[RuleResult]:
     """Before the first batch Spark compares the key schema of every state store with the stored
     one.
@@ -162,7 +162,7 @@ def key_schema(c: Comparison) -> Iterator[RuleResult]:
         yield _refusal(c, pair, store, how, KEY)
 
 
-@rule("STA002", remedies=(_NEW_CHECKPOINT,))
+@rule("STA002", outcomes=(Outcome.REFUSES,), remedies=(_NEW_CHECKPOINT,))
 def value_schema(c: Comparison) -> Iterator[RuleResult]:
     """Before the first batch Spark compares the value schema of every state store with the stored
     one.
@@ -193,6 +193,7 @@ _WHICH_OLD_STATE_SCHEMA = (
 @rule(
     "STA003",
     _DOC,
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_CAPTURE_BOTH_VERSIONS, _ADD_THE_CHECKPOINT),
     questions=(_WHICH_STATE_SCHEMA, _WHICH_OLD_STATE_SCHEMA),
     is_of_start=True,
@@ -241,7 +242,12 @@ _IS_ANY_STORED = (
 )
 
 
-@rule("STA004", remedies=(_SWITCH_THE_STATE,), questions=(_IS_ANY_STORED,))
+@rule(
+    "STA004",
+    outcomes=(Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN),
+    remedies=(_SWITCH_THE_STATE,),
+    questions=(_IS_ANY_STORED,),
+)
 def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
     """`spark.sql.streaming.stateStore.stateSchemaCheck` is off, so Spark reads stored bytes without
     a check.
@@ -261,14 +267,14 @@ def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
                     yield _garbage(pair, store, part)
 
 
-_KEEP_IT_NULLABLE = (
+_KEEP_NULLABLE = (
     "If the old version has stored nulls, keep the columns nullable before the operator, or "
     "reprocess the input with a new checkpoint. If not, accept this finding."
 )
-_WERE_NULLS_STORED = "Has the old version stored null in {fields}?"
+_HAS_NULLS = "Has the old version stored null in {fields}?"
 
 
-@rule("STA006", remedies=(_KEEP_IT_NULLABLE,), questions=(_WERE_NULLS_STORED,))
+@rule("STA006", outcomes=(Outcome.UNKNOWN,), remedies=(_KEEP_NULLABLE,), questions=(_HAS_NULLS,))
 def stored_nulls(c: Comparison) -> Iterator[RuleResult]:
     """Spark's schema check lets a nullable stored field become not null, and ignores
     filters. But Spark's generated code doesn't check such a field for null.
@@ -331,9 +337,9 @@ def _ask_for_nulls(pair: OperatorPair, store: StorePair, fields: list[str]) -> R
             f"State store `{store.name}` may contain null in fields that are never null in the new "
             f"version: {names}."
         ),
-        question=_WERE_NULLS_STORED.format(fields=names),
+        question=_HAS_NULLS.format(fields=names),
         rollback=Rollback.SAFE,
-        remedy=_KEEP_IT_NULLABLE,
+        remedy=_KEEP_NULLABLE,
         scenario="from-scratch",
     )
 

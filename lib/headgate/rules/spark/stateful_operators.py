@@ -18,7 +18,7 @@ _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 _OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 
 
-@rule("OPS001", remedies=(_REMEDY,))
+@rule("OPS001", outcomes=(Outcome.REFUSES,), remedies=(_REMEDY,))
 def operators_differ(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
 
@@ -47,7 +47,7 @@ _START_THE_NEW = (
 )
 
 
-@rule("OPS002", remedies=(_START_THE_NEW,))
+@rule("OPS002", outcomes=(Outcome.REFUSES,), remedies=(_START_THE_NEW,))
 def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
     """A checkpoint of a query without state has no `state/` directory to continue from.
 
@@ -73,7 +73,7 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-@rule("OPS003", remedies=(_REMEDY,))
+@rule("OPS003", outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES), remedies=(_REMEDY,))
 def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares operator names only if Spark 4.0 or later wrote and reads the checkpoint.
 
@@ -89,7 +89,7 @@ def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_ORDER = "Keep the order of the branches, or reprocess the input with a new checkpoint."
 
 
-@rule("OPS005", remedies=(_KEEP_THE_ORDER,))
+@rule("OPS005", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP_THE_ORDER,))
 def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
     """Spark distinguishes operators of one kind only by their position.
 
@@ -121,7 +121,7 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("OPS006")
+@rule("OPS006", outcomes=(Outcome.RESUMES,))
 def limit_changed(c: Comparison) -> Iterator[RuleResult]:
     """The state of `limit()` is the number of rows that were emitted. Spark continues this count.
 
@@ -159,7 +159,9 @@ _WHAT_IS_THE_PLAN = (
 )
 
 
-@rule("OPS004", remedies=(_ADD_A_PLAN,), questions=(_WHAT_IS_THE_PLAN,))
+@rule(
+    "OPS004", outcomes=(Outcome.UNKNOWN,), remedies=(_ADD_A_PLAN,), questions=(_WHAT_IS_THE_PLAN,)
+)
 def operators_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Headgate can't judge the state without the stateful operators of both versions.
 

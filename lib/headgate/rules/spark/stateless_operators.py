@@ -27,7 +27,7 @@ _OWN_RULE = {
 }
 
 
-@rule("TRF001")
+@rule("TRF001", outcomes=(Outcome.RESUMES,))
 def stateless_change(c: Comparison) -> Iterator[RuleResult]:
     """You can change a stateless operator: Spark processes new rows with the new version.
 
@@ -54,7 +54,12 @@ _SAME_TIMES = "With the new value of {key}, does Spark parse each text to the sa
 _KEEP_THE_OPTION = "Keep the old value, or reprocess the input with a new checkpoint."
 
 
-@rule("TRF002", remedies=(_KEEP_THE_OPTION,), questions=(_SAME_TIMES,))
+@rule(
+    "TRF002",
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_KEEP_THE_OPTION,),
+    questions=(_SAME_TIMES,),
+)
 def source_option(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record this option of the source, so the new value takes effect.
 
@@ -108,6 +113,7 @@ _CAN_EACH_SOURCE = (
 
 @rule(
     "TRG001",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN),
     remedies=(_CAPTURE_THE_OLD, _KEEP_MICRO_BATCHES, _START_FROM_AN_EMPTY),
     questions=(_DID_THE_OLD, _CAN_EACH_SOURCE),
 )
@@ -188,6 +194,7 @@ _DOES_THE_NEW = "Does the new version start in real-time mode? `headgate rehears
 @rule(
     "TRG003",
     "Spark's RealTimeModeAllowlist (4.1 and 4.2); measured on 4.2.0",
+    outcomes=(Outcome.REFUSES, Outcome.UNKNOWN),
     remedies=(_KEEP_MICRO_BATCHES,),
     questions=(_DOES_THE_NEW,),
 )
@@ -227,7 +234,7 @@ def _not_in_real_time(c: Comparison) -> str | None:
     return None
 
 
-@rule("TRG002")
+@rule("TRG002", outcomes=(Outcome.RESUMES,))
 def trigger_changed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the trigger, so the new trigger takes effect.
 

@@ -22,6 +22,7 @@ _REPLAY = "Reprocess both inputs with a new checkpoint."
 
 @rule(
     "JOI001",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_REPLAY, *IF_KEYS_CHANGED),
     questions=(SAME_KEY, WERE_NULLS),
     is_of_state=True,
@@ -59,7 +60,7 @@ _KEEP_THE_SIDES = (
 )
 
 
-@rule("JOI002", remedies=(_KEEP_THE_SIDES,))
+@rule("JOI002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP_THE_SIDES,))
 def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
     """State is stored by side: if the sides are swapped, Spark reads the left side's rows as the
     right side's.
@@ -87,7 +88,7 @@ _KEEP_THE_ORDER = (
 )
 
 
-@rule("JOI003", remedies=(_KEEP_THE_ORDER,))
+@rule("JOI003", outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES), remedies=(_KEEP_THE_ORDER,))
 def stored_columns_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores the columns of joined rows by position, not by name.
 
@@ -104,7 +105,7 @@ def stored_columns_changed(c: Comparison) -> Iterator[RuleResult]:
             yield _swapped(pair, was, now) if swapped else _other_values(pair, was, now)
 
 
-@rule("JOI004")
+@rule("JOI004", outcomes=(Outcome.RESUMES,))
 def join_type(c: Comparison) -> Iterator[RuleResult]:
     """All join types store the same rows, and a flag that shows whether a row was matched.
 
@@ -122,7 +123,7 @@ def join_type(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("JOI005")
+@rule("JOI005", outcomes=(Outcome.RESUMES,))
 def join_condition(c: Comparison) -> Iterator[RuleResult]:
     """Spark applies the new condition to stored rows.
 
@@ -146,7 +147,13 @@ _ADD_THE_PLAN = (
 _WHICH_COLUMNS_DOES = "Which columns are the join keys in each version?"
 
 
-@rule("JOI006", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,), is_of_state=True)
+@rule(
+    "JOI006",
+    outcomes=(Outcome.UNKNOWN,),
+    remedies=(_ADD_THE_PLAN,),
+    questions=(_WHICH_COLUMNS_DOES,),
+    is_of_state=True,
+)
 def join_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if the join keys changed.
 

@@ -29,7 +29,7 @@ _GIVE_THE_NEW = (
 )
 
 
-@rule("TWS001", remedies=(_GIVE_THE_NEW,))
+@rule("TWS001", outcomes=(Outcome.REFUSES,), remedies=(_GIVE_THE_NEW,))
 def variable_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the kind of each state variable with the kind in the checkpoint.
 
@@ -56,7 +56,7 @@ def variable_type_changed(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_NAMES = f"Keep the names of the state variables, {_OR_REPLAY}."
 
 
-@rule("TWS002", remedies=(_KEEP_THE_NAMES,))
+@rule("TWS002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_KEEP_THE_NAMES,))
 def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds state variables by name, so a renamed variable starts empty.
 
@@ -83,7 +83,7 @@ _IF_ITS_HISTORY = (
 )
 
 
-@rule("TWS003", remedies=(_IF_ITS_HISTORY,))
+@rule("TWS003", outcomes=(Outcome.RESUMES,), remedies=(_IF_ITS_HISTORY,))
 def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
     """A new state variable starts empty, and the other variables keep their state.
 
@@ -107,7 +107,7 @@ def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_STORED = f"Keep the stored type, widen it, {_OR_REPLAY}."
 
 
-@rule("TWS004", _AVRO, remedies=(_KEEP_THE_STORED,))
+@rule("TWS004", _AVRO, outcomes=(Outcome.REFUSES,), remedies=(_KEEP_THE_STORED,))
 def avro_value_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding Spark resolves stored values against the new schema by field name.
 
@@ -138,7 +138,12 @@ def avro_value_type_changed(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_NAMES_OF_THE_FIELDS = "Keep the names of the fields."
 
 
-@rule("TWS005", _AVRO, remedies=(_KEEP_THE_NAMES_OF_THE_FIELDS,))
+@rule(
+    "TWS005",
+    _AVRO,
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.RESUMES),
+    remedies=(_KEEP_THE_NAMES_OF_THE_FIELDS,),
+)
 def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding Spark finds fields by name, so a renamed field loses its history.
 
@@ -171,7 +176,12 @@ def _fields(found: Evolution) -> str:
 _KEEP_THE_ORDER = f"Keep the order of the fields, {_OR_REPLAY}."
 
 
-@rule("TWS010", "Spark's layout of UnsafeRow; measured on 4.2.0", remedies=(_KEEP_THE_ORDER,))
+@rule(
+    "TWS010",
+    "Spark's layout of UnsafeRow; measured on 4.2.0",
+    outcomes=(Outcome.SILENTLY_WRONG,),
+    remedies=(_KEEP_THE_ORDER,),
+)
 def field_order_changed(c: Comparison) -> Iterator[RuleResult]:
     """In UnsafeRow encoding Spark finds a stored field by its position and ignores its name.
 

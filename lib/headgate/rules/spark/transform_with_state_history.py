@@ -35,6 +35,7 @@ _GIVE_THE_VARIABLE_A_NAME = (
 @rule(
     "TWS006",
     _SOURCE,
+    outcomes=(Outcome.REFUSES, Outcome.RESUMES),
     remedies=(_GIVE_THE_VARIABLE, _GIVE_THE_VARIABLE_A_NAME),
 )
 def variable_declared_again(c: Comparison) -> Iterator[RuleResult]:
@@ -93,7 +94,7 @@ _KEEP_A_TYPE = (
 )
 
 
-@rule("TWS007", _SOURCE, remedies=(_KEEP_A_TYPE,))
+@rule("TWS007", _SOURCE, outcomes=(Outcome.REFUSES,), remedies=(_KEEP_A_TYPE,))
 def older_values_not_readable(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding a new schema must be able to read every schema that a value ever had.
 
@@ -128,7 +129,7 @@ def older_values_not_readable(c: Comparison) -> Iterator[RuleResult]:
 _SET_HIGHER = "Raise {key}."
 
 
-@rule("TWS008", _SOURCE, remedies=(_SET_HIGHER,))
+@rule("TWS008", _SOURCE, outcomes=(Outcome.REFUSES,), remedies=(_SET_HIGHER,))
 def state_schema_limit_reached(c: Comparison) -> Iterator[RuleResult]:
     """Spark limits how often a value's schema evolves, and how many schema files an operator has.
 
@@ -195,6 +196,7 @@ _TO_LOAD_ANOTHER = (
 @rule(
     "TWS009",
     "Spark's IncrementalExecution; measured on 4.2.0",
+    outcomes=(Outcome.NO_EFFECT,),
     remedies=(_TO_LOAD_ANOTHER,),
 )
 def initial_state_ignored(c: Comparison) -> Iterator[RuleResult]:

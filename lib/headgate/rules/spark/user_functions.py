@@ -129,6 +129,7 @@ _DOES_THE_NEW = (
 
 @rule(
     "FUN001",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_CAPTURE_THE_NEW, _ADD_THE_CHECKPOINT, _CAPTURE_THE_OLD, _REMEDY),
     questions=(_WHICH_STATE_VARIABLES, _DID_THE_CODE, _DOES_THE_NEW),
 )
@@ -201,6 +202,7 @@ _SET_IT_TO_THE_OLD = "Keep the old time mode and output mode."
 @rule(
     "FUN004",
     "Spark's error condition STATE_STORE_INVALID_CONFIG_AFTER_RESTART (4.x)",
+    outcomes=(Outcome.REFUSES,),
     remedies=(_SET_IT_TO_THE_OLD,),
 )
 def operator_properties(c: Comparison) -> Iterator[RuleResult]:
@@ -233,6 +235,7 @@ _DID_THE_BODY = (
 
 @rule(
     "FUN002",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_REMEDY,),
     questions=(_DOES_THE_NEW, _DID_THE_BODY),
 )
@@ -279,6 +282,7 @@ _DID_THE_BODY_OF_CHANGE = "Did the code of {unseen} change?"
 
 @rule(
     "FUN003",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_REMEDY, _CAPTURE_BOTH_VERSIONS),
     questions=(_DOES_STILL_GIVE, _DID_THE_BODY_OF_CHANGE),
 )

@@ -31,7 +31,7 @@ _UNKNOWN = "unknown"
 """The delay of a watermark in a logical plan's JSON, which doesn't show the value."""
 
 
-@rule("WMK001")
+@rule("WMK001", outcomes=(Outcome.RESUMES,))
 def watermark_added(c: Comparison) -> Iterator[RuleResult]:
     """Spark restores the state. The new watermark starts at 1970-01-01 and advances with the event
     times of new rows.
@@ -54,7 +54,7 @@ def watermark_added(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-@rule("WMK002")
+@rule("WMK002", outcomes=(Outcome.RESUMES,))
 def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
     """The offset log has the current watermark, which never moves back.
 
@@ -87,6 +87,7 @@ _HAS_THE_OLD = (
 
 @rule(
     "WMK003",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_ADD_A_PLAN, _KEEP_THE_WATERMARK, _START_FROM_AN_EMPTY, IF_TIMES_DIFFER),
     questions=(_IS_THE_EVENT, _HAS_THE_OLD, SAME_TIME),
     is_of_state=True,
@@ -161,7 +162,12 @@ def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
     )
 
 
-@rule("WMK004", remedies=(_KEEP_THE_WATERMARK,), questions=(_HAS_THE_OLD,))
+@rule(
+    "WMK004",
+    outcomes=(Outcome.UNKNOWN, Outcome.RESUMES),
+    remedies=(_KEEP_THE_WATERMARK,),
+    questions=(_HAS_THE_OLD,),
+)
 def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
     """Without a watermark Spark never evicts state.
 
@@ -189,6 +195,7 @@ _IS_THE_REMAINING = (
     "WMK005",
     "Spark's documentation of watermarks and Spark's source code (class "
     "UnsupportedOperationChecker); not tested on a running query",
+    outcomes=(Outcome.UNKNOWN,),
     remedies=(_KEEP_THE_WATERMARK_OR_REHEARSE,),
     questions=(_IS_THE_REMAINING,),
 )
@@ -220,7 +227,7 @@ _DECLARE_IT_FIRST = (
 )
 
 
-@rule("WMK006", remedies=(_DECLARE_IT_FIRST,))
+@rule("WMK006", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_DECLARE_IT_FIRST,))
 def key_without_watermark(c: Comparison) -> Iterator[RuleResult]:
     """Spark evicts state only by a column that carries the watermark.
 

@@ -25,7 +25,7 @@ _REMEDY = (
 )
 
 
-@rule("WIN001", remedies=(_REMEDY,))
+@rule("WIN001", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_REMEDY,))
 def window_size_or_slide_changed(c: Comparison) -> Iterator[RuleResult]:
     """The start and end of a window are part of the key of a state row. Spark doesn't compare the
     length, slide and start of windows with those of the old version.
@@ -46,7 +46,7 @@ def window_size_or_slide_changed(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN002", remedies=(_REMEDY,))
+@rule("WIN002", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_REMEDY,))
 def session_gap(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores the end of each session, which was computed with the old gap.
 
@@ -68,6 +68,7 @@ def session_gap(c: Comparison) -> Iterator[RuleResult]:
 
 @rule(
     "WIN003",
+    outcomes=(Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES),
     remedies=(_REMEDY, IF_TIMES_DIFFER),
     questions=(SAME_TIME,),
     is_of_state=True,
@@ -100,7 +101,7 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN004", remedies=(_REMEDY,))
+@rule("WIN004", outcomes=(Outcome.SILENTLY_WRONG,), remedies=(_REMEDY,))
 def window_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
     """A time window is part of the key of a state row.
 

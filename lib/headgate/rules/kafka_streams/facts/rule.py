@@ -11,7 +11,7 @@ from headgate.model.kafka_streams import InternalTopic, StreamsApplication, Stre
 from headgate.model.version import Version
 from headgate.rules.core.declared_renames import Renames
 from headgate.rules.core.report import Finding
-from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
+from headgate.rules.core.rule import NamedRule, Outcomes, RuleResult, Texts, declared
 from headgate.rules.kafka_streams.facts.expected_partitions import (
     Counts,
     counts,
@@ -173,7 +173,12 @@ class StreamsRule(NamedRule):
 
 
 def streams_rule(
-    code: str, source: str = MEASURED, *, is_of_state: bool = False, **texts: Texts
+    code: str,
+    source: str = MEASURED,
+    *,
+    outcomes: Outcomes,
+    is_of_state: bool = False,
+    **texts: Texts,
 ) -> Callable[[StreamsCheck], StreamsRule]:
     """Turn a check into a `StreamsRule`; `texts` are `remedies` and `questions`."""
-    return declared(StreamsRule, code, source, is_of_state=is_of_state, **texts)
+    return declared(StreamsRule, code, source, outcomes=outcomes, is_of_state=is_of_state, **texts)

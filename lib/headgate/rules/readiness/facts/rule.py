@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from headgate.model.version import Engine
 from headgate.rules.core.rule import NamedRule, Texts, declared
-from headgate.rules.readiness.facts.report import Problem, ReadinessFinding
+from headgate.rules.readiness.facts.report import Problem, ReadinessFinding, Severity
 from headgate.rules.readiness.facts.subject import Subject
 
 Check = Callable[[Subject], Iterable[Problem]]
@@ -15,8 +15,12 @@ Check = Callable[[Subject], Iterable[Problem]]
 
 @dataclass(frozen=True, slots=True)
 class ReadinessRule(NamedRule):
-    """A named check of one aspect; `engine` is the only one that it checks, None for all."""
+    """A named check of one aspect; `engine` is the only one that it checks, None for all.
 
+    `severities` are those that its problems can have, worst first.
+    """
+
+    severities: tuple[Severity, ...] = ()
     engine: Engine | None = None
 
     def run(self, subject: Subject) -> Iterator[ReadinessFinding]:
@@ -28,10 +32,15 @@ class ReadinessRule(NamedRule):
 
 
 def rule(
-    code: str, source: str, engine: Engine | None = None, **texts: Texts
+    code: str,
+    source: str,
+    engine: Engine | None = None,
+    *,
+    severities: tuple[Severity, ...],
+    **texts: Texts,
 ) -> Callable[[Check], ReadinessRule]:
     """Turn a check into a rule; `texts` are `remedies` and `questions`.
 
     `source` says how it is known: measured (on what), documentation (which), or a proposal.
     """
-    return declared(ReadinessRule, code, source, engine=engine, **texts)
+    return declared(ReadinessRule, code, source, severities=severities, engine=engine, **texts)
