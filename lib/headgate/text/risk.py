@@ -7,18 +7,24 @@ class Risk:
     """A sentence with named gaps, as in `{topic} is compacted`.
 
     Called with a value for each gap, it returns the sentence of a plan. `shown` is the sentence of
-    the docs: there a gap is its name in capitals, or the word that `words` gives it.
+    the docs: there a gap is its name in capitals, or the word that `words` gives it. What is the
+    same in every plan needs no gap.
     """
 
-    __slots__ = ("shown", "text")
+    __slots__ = ("shown", "text", "words")
 
     def __init__(self, text: str, **words: str) -> None:
         self.text = text
+        self.words = words
         self.shown = text.format_map(_Words(words))
 
     def __call__(self, **values: object) -> str:
-        """Return the sentence; KeyError names a gap without a value."""
-        return self.text.format_map(values)
+        """Return the sentence; KeyError names a gap without a value.
+
+        A gap gets its word of the docs if its value is None: no gap that is forgotten does.
+        """
+        said = {gap: self.words.get(gap) if v is None else v for gap, v in values.items()}
+        return self.text.format_map(said)
 
     def __repr__(self) -> str:
         return f"Risk({self.text!r})"

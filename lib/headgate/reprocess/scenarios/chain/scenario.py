@@ -177,8 +177,8 @@ def _with_duplicates(move: Move, twice: Mapping[str, str]) -> Move:
     if not found:
         return move
     writers = sorted({twice[topic] for topic in found})
-    keep = "keeps running and writes" if len(writers) == 1 else "keep running and write"
-    counted = "" if move.member.is_stateless else ", and its state counts them twice"
+    keep = "keeps running and writes" if len(writers) == 1 else None
+    counted = "" if move.member.is_stateless else None
     risk = DUPLICATES_UPSTREAM(
         writers=name_list(writers),
         keep=keep,

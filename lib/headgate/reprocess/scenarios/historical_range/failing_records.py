@@ -113,16 +113,13 @@ DEAD_LETTERS_EXPIRE = Risk(
 )
 DEAD_LETTERS_TOO_OLD = Risk(
     "dead letters keep the timestamps of the original records, and {topic} rejects records "
-    "older than {age}. An older failing record stops the run. Remove `{setting}` from {topic}",
-    setting="message.timestamp.before.max.ms",
+    f"older than {{age}}. An older failing record stops the run. Remove `{_BEFORE}` from {{topic}}"
 )
 DEAD_LETTERS_TOO_LARGE = Risk(
-    "a dead letter can be {headers} bytes larger than its record, because of its headers. "
+    f"a dead letter can be {HEADERS} bytes larger than its record, because of its headers. "
     "{topic} rejects records of more than {limit} bytes, and a rejected dead letter stops the "
-    "run. Set `{setting}` of {topic} to {needed}",
-    headers="N",
+    f"run. Set `{_LARGEST}` of {{topic}} to {{needed}}",
     limit="N",
-    setting="max.message.bytes",
     needed="N",
 )
 
@@ -132,14 +129,12 @@ def _limit_risks(name: str, shape: TopicShape, inputs: Sequence[TopicShape]) -> 
     if shape.configs.get("retention.ms", "") != "-1":
         yield DEAD_LETTERS_EXPIRE(topic=name)
     if (oldest := int(shape.configs.get(_BEFORE, _NO_LIMIT))) < _NO_LIMIT:
-        yield DEAD_LETTERS_TOO_OLD(topic=name, age=duration(oldest), setting=_BEFORE)
+        yield DEAD_LETTERS_TOO_OLD(topic=name, age=duration(oldest))
     limits = [int(s.configs.get(_LARGEST, _LARGEST_BY_DEFAULT)) for s in (shape, *inputs)]
     needed = max(limits[1:], default=_LARGEST_BY_DEFAULT) + HEADERS
     # Topics without limits of their own have the same one, the broker's.
     if limits[0] < needed and any(_LARGEST in s.configs for s in (shape, *inputs)):
-        yield DEAD_LETTERS_TOO_LARGE(
-            headers=HEADERS, topic=name, limit=limits[0], setting=_LARGEST, needed=needed
-        )
+        yield DEAD_LETTERS_TOO_LARGE(topic=name, limit=limits[0], needed=needed)
 
 
 def read_failing_to(

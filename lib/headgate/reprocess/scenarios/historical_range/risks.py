@@ -119,7 +119,7 @@ def exactness(
     is_short = any(end < after for (_, end), (_, after) in limits)
     if late is not None:
         most = lateness(found.slices)
-        measured = " up to the measured offsets" if is_short else ""
+        measured = None if is_short else ""
         if not most:
             return EXACT_WITHIN_LATENESS(is_exact=is_exact, measured=measured, lateness=late)
         return EXACT_AS_MEASURED(

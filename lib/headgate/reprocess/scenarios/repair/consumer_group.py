@@ -88,11 +88,11 @@ def build(request: PlanRequest) -> Plan:
 
 
 RECREATED = Risk(
-    "--beyond={choice} means that {topics} {were} recreated. So the run also resets "
+    f"--beyond={BEGINNING} means that "
+    "{topics} {were} recreated. So the run also resets "
     "{partitions}, although the offsets there are in range. If only records were lost, "
     "{pipeline} processes records of {partitions} a second time. In that case, use "
     "--beyond=end",
-    choice="beginning",
     were="were",
     partitions="TOPIC[PARTITION]",
 )
@@ -107,7 +107,6 @@ def _recreated(request: PlanRequest, plan: Plan, astray: _Astray) -> Plan:
         return plan
     verb = "was" if len(astray.topics) == 1 else "were"
     risk = RECREATED(
-        choice=BEGINNING,
         topics=name_list(astray.topics),
         were=verb,
         partitions=_named(within),

@@ -111,15 +111,13 @@ def unread_logs(topics: Mapping[str, Topic]) -> list[str]:
 CONSUMERS_GET_DUPLICATES = Risk("{topic} is read by {consumers}: these consumers get duplicates")
 STATIC_MEMBERS = Risk(
     "group {group} has static members ({instances}). After the stop, a static member stays in "
-    "the group until its session.timeout.ms expires. If that takes longer than {seconds} s, "
-    "the run fails",
-    seconds=f"{STOP_SECONDS:.0f}",
+    "the group until its session.timeout.ms expires. If that takes longer than "
+    f"{STOP_SECONDS:.0f} s, the run fails"
 )
 OPEN_TRANSACTION = Risk(
     "an open transaction includes offsets of group {group} on {partitions}. If the "
-    "transaction is still open {seconds} s after the stop, the run fails",
+    f"transaction is still open {PENDING_SECONDS:.0f} s after the stop, the run fails",
     partitions="TOPIC[PARTITION]",
-    seconds=f"{PENDING_SECONDS:.0f}",
 )
 
 
@@ -127,19 +125,9 @@ def group_risks(group: Group) -> list[str]:
     """Name what counts as alive for a while after a stop: static members, a transaction."""
     risks = []
     if static := [m.instance_id for m in group.members or () if m.instance_id]:
-        risks.append(
-            STATIC_MEMBERS(
-                group=group.id, instances=name_list(static), seconds=f"{STOP_SECONDS:.0f}"
-            )
-        )
+        risks.append(STATIC_MEMBERS(group=group.id, instances=name_list(static)))
     if group.pending:
-        risks.append(
-            OPEN_TRANSACTION(
-                group=group.id,
-                partitions=name_list(group.pending),
-                seconds=f"{PENDING_SECONDS:.0f}",
-            )
-        )
+        risks.append(OPEN_TRANSACTION(group=group.id, partitions=name_list(group.pending)))
     return risks
 
 

@@ -59,11 +59,12 @@ def other_topic_blockers(
         )
 
 
+_NOT_LISTED = "`topics` in headgate.toml doesn't list"
 OTHER_TOPICS = Risk(
     "group {group} has committed offsets of {topics}, but {source} these topics. The run "
     "ignores these topics and their unread records. If {pipeline} reads them, add them to "
     "`topics` in headgate.toml",
-    source="`topics` in headgate.toml doesn't list",
+    source=_NOT_LISTED,
 )
 
 
@@ -80,7 +81,7 @@ def other_topic_risks(pipeline: Pipeline, group: Group, inputs: Collection[str])
 
 def _said_by(pipeline: Pipeline) -> str:
     if pipeline.engine is not Engine.KAFKA_STREAMS:
-        return "`topics` in headgate.toml doesn't list"
+        return _NOT_LISTED
     if not pipeline.topics:
         return "the topology doesn't have"
     return "neither the topology nor `topics` in headgate.toml has"

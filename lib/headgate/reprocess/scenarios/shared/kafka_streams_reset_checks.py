@@ -189,9 +189,8 @@ def risks(seen: ResetFacts) -> tuple[str, ...]:
 
 
 OPEN_TRANSACTION = Risk(
-    "a transaction is open on {topics}. If the transaction is still open {seconds} s after "
-    "the stop, the run fails",
-    seconds=f"{OPEN_SECONDS:.0f}",
+    "a transaction is open on {topics}. If the transaction is still open "
+    f"{OPEN_SECONDS:.0f} s after the stop, the run fails"
 )
 
 
@@ -199,7 +198,7 @@ def _transaction_risks(seen: ResetFacts) -> Iterator[str]:
     """Name what a transaction is open on now; after the stop the run looks by their ids."""
     there = [name for name in seen.deleted if name in seen.topics]
     if there and (locked := seen.request.inspector.kafka.topics_in_transaction(there)):
-        yield OPEN_TRANSACTION(topics=name_list(locked), seconds=f"{OPEN_SECONDS:.0f}")
+        yield OPEN_TRANSACTION(topics=name_list(locked))
 
 
 READS_OWN_OUTPUT = Risk(
@@ -215,7 +214,7 @@ PATTERN_UNCLEAR = Risk(
 TOPOLOGY_UNKNOWN = Risk(
     "the topology is unknown. Headgate finds the application's topics only by committed "
     "offsets and names, and may miss topics. {advice}",
-    advice="Add the topology of the application to `evidence` in headgate.toml",
+    advice=_REGISTER,
 )
 
 
@@ -245,7 +244,7 @@ NO_INPUT_SELECTED = Risk(
 
 def _no_input(seen: ResetFacts, read: set[str]) -> str:
     """Say what comes of a reset that selects no input; of all scenarios, only `reset` can."""
-    lacking = ". The results lack the records before these offsets" if clears_state(seen) else ""
+    lacking = None if clears_state(seen) else ""
     return NO_INPUT_SELECTED(topics=name_list(read) or "all inputs", lacking=lacking)
 
 
@@ -273,15 +272,14 @@ def _unselected_risks(seen: ResetFacts, left: list[str]) -> Iterator[str]:
         yield NOT_IN_TOPOLOGY(
             group=seen.group.id,
             topics=name_list(other),
-            advice="pass its current topology with --topology" if is_reset else "capture it again",
+            advice="pass its current topology with --topology" if is_reset else None,
         )
 
 
-def _missing(seen: ResetFacts) -> str:
-    """Say where to name an input that Headgate misses."""
-    if seen.request.scenario == RESET:
-        return "Check that --input-topics has every input topic"
-    return "If an input is missing, add it to `topics` in headgate.toml"
+def _missing(seen: ResetFacts) -> str | None:
+    """Say where a reset names an input that Headgate misses."""
+    is_reset = seen.request.scenario == RESET
+    return "Check that --input-topics has every input topic" if is_reset else None
 
 
 UNPROVEN_KEPT = Risk(

@@ -248,11 +248,7 @@ def _watermark_risks(position: QueryPosition, operators: Sequence[_Operator]) ->
         return
     at = iso(datetime.fromtimestamp(position.watermark_ms / 1000, UTC))
     again = any(h in _TIMED for op in operators for h in op.holders if op.mode is not Mode.COMPLETE)
-    more = (
-        " A late record reopens its window or group: Spark emits the result again, without its "
-        "earlier records."
-    )
-    yield WATERMARK_RESET(time=at, reopens=more if again else "")
+    yield WATERMARK_RESET(time=at, reopens=None if again else "")
 
 
 RISKS = (

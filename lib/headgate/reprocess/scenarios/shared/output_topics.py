@@ -348,11 +348,7 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
         yield ALL_RECORDS_DELETED(topics=names, pipeline=request.pipeline.name)
     if found.topics and "back-up-outputs" not in request.options:
         # Once partitions were added no undo would bring back what is backed up: it is not asked.
-        option = (
-            ""
-            if request.scenario == "repartition"
-            else ". To copy them first, pass --back-up-outputs"
-        )
+        option = "" if request.scenario == "repartition" else None
         yield NO_BACKUP(topics=names, option=option)
     elif found.topics:
         yield RESTORED_BY_UNDO(topics=names)

@@ -83,6 +83,11 @@ class Target:
         return "the latest offsets"
 
 
+OF_CONSUMER = "when the consumer starts, it applies auto.offset.reset"
+OF_QUERY = "when the query starts, Spark reads the partition from the earliest offset"
+"""What becomes of a partition without an offset."""
+
+
 CUT_BY_RETENTION = Risk(
     "no record of {partitions} is older than {time}, so retention may also have deleted records "
     "after this time. If so, the inputs don't start at one common time",
@@ -91,7 +96,7 @@ CUT_BY_RETENTION = Risk(
 NO_OFFSET_SET = Risk(
     "{partition} has no committed offset, and the run sets none: {consequence}",
     partition="TOPIC[PARTITION]",
-    consequence="when the consumer starts, it applies auto.offset.reset",
+    consequence=OF_CONSUMER,
 )
 SHIFT_STOPS = Risk(
     "the offset of {partition} {moves} the {end} offset",
@@ -123,11 +128,6 @@ def stale_reasons(blockers: Iterable[str]) -> str:
     said = f"{'; '.join(found[:_SHOWN])}{more}"
     # A reason may name the scenario that gets over it.
     return said if "`headgate plan " in said else f"{said}. Run `headgate plan` again"
-
-
-OF_CONSUMER = "when the consumer starts, it applies auto.offset.reset"
-OF_QUERY = "when the query starts, Spark reads the partition from the earliest offset"
-"""What becomes of a partition without an offset."""
 
 
 def find(
