@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from string import Formatter
+
 
 class Risk:
     """A sentence with named gaps, as in `{topic} is compacted`.
@@ -26,8 +30,25 @@ class Risk:
         said = {gap: self.words.get(gap) if v is None else v for gap, v in values.items()}
         return self.text.format_map(said)
 
+    def is_of(self, sentence: str, **values: str) -> bool:
+        """Say whether a call of it can have returned the sentence, with these values in its gaps.
+
+        A gap without a value can be any text.
+        """
+        parts = (
+            re.escape(text)
+            + ("" if gap is None else re.escape(values[gap]) if gap in values else ".*")
+            for text, gap, _, _ in Formatter().parse(self.text)
+        )
+        return re.fullmatch("".join(parts), sentence, re.DOTALL) is not None
+
     def __repr__(self) -> str:
         return f"Risk({self.text!r})"
+
+
+def without(sentences: Iterable[str], *risks: Risk, **values: str) -> tuple[str, ...]:
+    """Return the sentences that none of the risks can have said, with these values in its gaps."""
+    return tuple(s for s in sentences if not any(r.is_of(s, **values) for r in risks))
 
 
 class _Words(dict[str, str]):

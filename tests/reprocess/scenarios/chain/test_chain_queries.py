@@ -20,14 +20,24 @@ from headgate.model.version import (
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.chain import downstream, first
+from headgate.reprocess.scenarios.chain import downstream, first, reset
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.downstream import _reprocessed, move_downstream
-from headgate.reprocess.scenarios.chain.join import _own_options, _steps, _without_options
+from headgate.reprocess.scenarios.chain.join import (
+    _NOT_HERE,
+    _own_options,
+    _sentences,
+    _steps,
+    _without_options,
+)
 from headgate.reprocess.scenarios.chain.moves import Candidate, Cut, Move, rewinds
+from headgate.reprocess.scenarios.shared import consumer_group_offsets, start_from_offsets
+from headgate.reprocess.scenarios.shared.common import CONSUMERS_GET_DUPLICATES as AGAIN
 from headgate.reprocess.scenarios.shared.common import catch_up_risks
+from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import LOCAL_STATE_STAYS
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
+from headgate.reprocess.steps.offsets.target import OFFSETS_KEPT
 from support.flat_ports import FlatPorts
 
 COMMANDS = Commands(start="true", stop="true", status="exit 3")
@@ -124,6 +134,30 @@ def test_a_query_that_catches_up_counts_only_the_records_before_the_replaced_one
     assert "all records to process (now 3)" in said
 
 
+@pytest.mark.parametrize("reworded", [False, True])
+def test_a_chain_leaves_out_what_is_no_risk_of_it_whatever_its_words_are(reworded, monkeypatch):
+    """It says itself what becomes of skipped records and of its own consumers."""
+    risks = (consumer_group_offsets.SKIPPED, start_from_offsets.SKIPPED, OFFSETS_KEPT, AGAIN)
+    for risk in risks if reworded else ():
+        monkeypatch.setattr(risk, "text", f"Reworded: {risk.text}!")
+    gaps = {"records": 1, "spans": "b[0]", "partitions": "b[0]", "topic": "c", "consumers": "g"}
+    said = [risk(pipeline="q", **gaps) for risk in risks]
+    others = (AGAIN(topic="x", consumers="g"), "another risk")
+    plan = Plan(scenario="from-point", pipeline="q", risks=(*said, *others))
+    monkeypatch.setattr(downstream, "built", lambda *_: plan)
+    monkeypatch.setattr(reset, "built", lambda *_: plan)
+    monkeypatch.setattr(downstream, "commits_of", lambda *_: {})
+    monkeypatch.setattr(Paper, "group", lambda *_: None, raising=False)
+    group = replace(MEMBER, pipeline=replace(QUERY, engine=Engine.CONSUMER_GROUP, group="q"))
+    request = PlanRequest(scenario="chain", pipeline=QUERY, inspector=Paper(1))
+    skip = move_downstream(request, group, CUTS, Choice.SKIP)
+    assert skip.plan.risks == (said[1], said[3], *others), "a group has no batches"
+    empty = move_downstream(request, MEMBER, CUTS, Choice.RESET)
+    assert empty.plan.risks == (*said[2:], *others)
+    told = list(_sentences([empty], "risks", {"c"}))
+    assert [text for text in told if "consumers" in text] == [f"q: {others[0]}"]
+
+
 def test_skipped_records_are_not_counted_as_reprocessed():
     """From batch end 2 to where the query is (8), but replaced records begin at 5; c isn't cut."""
     batch = LoggedBatch(number=1, offsets={"b": {0: 2, 1: 2}, "c": {0: 1}})
@@ -166,6 +200,7 @@ def test_a_risk_gives_no_advice_that_only_another_scenario_has_an_option_for():
     assert _without_options(risk) == "the records of t are permanently lost"
     for fine in ("pass --choose q=skip", "A. If they differ, use new-checkpoint with --source 1=0"):
         assert _without_options(fine) == fine
+    assert LOCAL_STATE_STAYS.text.endswith(_NOT_HERE)
 
 
 def test_a_query_that_read_nothing_of_the_replaced_records_keeps_its_state():

@@ -38,7 +38,11 @@ from headgate.reprocess.scenarios.chain.moves import (
 )
 from headgate.reprocess.scenarios.chain.reset import reset_downstream
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import (
+    SKIPPED,
+    OffsetsRequest,
+    move_group,
+)
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.rewind import SwapCheckpoint
@@ -55,10 +59,17 @@ from headgate.reprocess.steps.offsets.skip_replaced import (
     skipped_to,
     unread_before,
 )
-from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
+from headgate.reprocess.steps.offsets.target import (
+    OFFSETS_KEPT,
+    Listed,
+    Target,
+    TargetKind,
+    TopicPart,
+)
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
 from headgate.text.numbers import plural
+from headgate.text.risk import without
 
 Replacements = Mapping[TopicPart, Replaced]
 
@@ -153,8 +164,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     assert member.pipeline.group is not None
     commits = commits_of(request.inspector.kafka.group(member.pipeline.group))
     # What is skipped is rewritten, and the other topics stay where they are.
-    spoken = (f"{member.name} skips up to ", "these partitions keep their offsets")
-    risks = tuple(r for r in plan.risks if not r.startswith(spoken))
+    risks = without(without(plan.risks, OFFSETS_KEPT), SKIPPED, pipeline=member.name)
     replaced = replaced_in(request.inspector, since)
     at = positions(replaced, commits)
     behind = left_behind(member.name, unread_before(replaced, at))

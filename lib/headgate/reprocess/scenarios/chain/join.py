@@ -15,6 +15,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.moves import Cuts, Move, incomparable
+from headgate.reprocess.scenarios.shared.common import CONSUMERS_GET_DUPLICATES
 from headgate.reprocess.scenarios.shared.output_statements import EXTERNAL
 from headgate.reprocess.scenarios.shared.pipeline_links import Links, Order, unregistered
 from headgate.reprocess.steps.base.step import Step
@@ -93,11 +94,10 @@ def _sentences(moves: Iterable[Move], field: str, topics: Iterable[str] = ()) ->
 
     Consumers of the `topics` of the chain are left out: the chain itself names them.
     """
-    said = tuple(f"{topic} is read by " for topic in topics)
     for move in moves:
         found = (*getattr(move, field), *(getattr(move.plan, field) if move.plan else ()))
         for text in dict.fromkeys(found):
-            if not text.startswith(said or ("\0",)):
+            if not any(CONSUMERS_GET_DUPLICATES.is_of(text, topic=topic) for topic in topics):
                 name, text = move.member.name, text.removesuffix(_NOT_HERE)
                 text = _without_options(text) if field == "risks" else text
                 yield text if text.startswith(f"{name} ") else f"{name}: {text}"

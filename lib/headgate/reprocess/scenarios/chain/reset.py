@@ -17,9 +17,13 @@ from headgate.reprocess.scenarios.chain.moves import (
     request_for,
     writers_of,
 )
+from headgate.reprocess.scenarios.shared import consumer_group_offsets, start_from_offsets
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.text.numbers import name_list
-from headgate.text.risk import Risk
+from headgate.text.risk import Risk, without
+
+# What a chain skips are records that it rewrites.
+_SKIPPED = (consumer_group_offsets.SKIPPED, start_from_offsets.SKIPPED)
 
 LACKS_EARLIER = Risk(
     "the new results lack all records from before the target time. For complete results, use "
@@ -49,11 +53,10 @@ def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         is_target=any(c.is_target for c in cuts.values()),
     )
     plan = built(asked, from_point.build)
-    skips = f"{member.name} skips up to "
     return Move(
         member=member,
         choice=Choice.RESET,
-        plan=replace(plan, risks=tuple(r for r in plan.risks if not r.startswith(skips))),
+        plan=replace(plan, risks=without(plan.risks, *_SKIPPED, pipeline=member.name)),
         said=("The pipeline starts with empty state at the first rewritten record.",),
         out=out if member.writes else None,
         is_exact=whole,
