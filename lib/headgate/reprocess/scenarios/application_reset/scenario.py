@@ -113,7 +113,19 @@ SCENARIO = Scenario(
     what="Reset a Kafka Streams application, with the options of Kafka's "
     "kafka-streams-application-reset.",
     build=build,
-    steps=from_point.SCENARIO.steps,
+    steps=(
+        "remove_members",
+        "stop_pipeline",
+        "await_transactions",
+        "record_offsets",
+        "back_up_records",
+        "back_up_unread_records",
+        "reset_offsets",
+        "delete_topics",
+        "clear_local_state",
+        "start_pipeline",
+        "manual_step",
+    ),
     risks=lambda: (*TARGET_RISKS, *kafka_streams_reset_checks.RISKS),
     options=(
         INPUT_TOPICS,

@@ -75,7 +75,6 @@ SCENARIO = Scenario(
         "delete_topics",
         "delete_records",
         "back_up_unread_records",
-        "remove_members",
         "await_transactions",
         "clear_local_state",
     ),
