@@ -221,13 +221,14 @@ def _named(version: Version) -> set[str | None]:
 def _release_words(found: Found, after: Version | None) -> str:
     """Say that a rehearsal by another release isn't evidence for the one that runs."""
     if isinstance(found, StreamsTwin):
-        engine, rehearsed = "Kafka Streams", found.verdict.streams_version
+        rehearsed = found.verdict.streams_version
     else:
         verdict = found.verdict if isinstance(found, TwinRun) else found.engine
-        engine, rehearsed = "Spark", verdict.spark_version
+        rehearsed = verdict.spark_version
     runs = after.engine_version if after else None
-    if not runs or not rehearsed or _release(runs) == _release(rehearsed):
+    if after is None or not runs or not rehearsed or _release(runs) == _release(rehearsed):
         return ""
+    engine = after.engine.words
     return markup.say(
         f"The rehearsal ran on {engine} {rehearsed}. The version selected under After is for "
         f"{engine} {runs}. The result can differ between releases.",
