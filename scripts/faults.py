@@ -192,7 +192,8 @@ class _Matrix:
         """Run the last cells of a chain that ended badly one by one; the rest is to be repeated."""
         _say(f"       {chain.scene.name}: a chain of {len(chain.struck)} cells: {error}")
         suspects = (chain.struck or chain.left)[: -_SUSPECTS - 1 : -1]
-        guilty, reason, struck = suspects[0], f"the last of {len(chain.struck)}: {error}", CHAINED
+        of = f"none of the last {len(suspects)} faults of the chain fails by itself: {error}"
+        guilty, reason, struck = suspects[0], of, CHAINED
         for cell in suspects if len(chain.struck) > 1 else ():
             way = _Way(Chain(cell.scene, cell.fault, [cell]), self._lab)
             way.go_to_the_end()

@@ -267,7 +267,7 @@ def test_a_registry_of_the_base_that_can_not_be_read_is_a_warning(repo):
     repo.register(orders="jobs.orders:build")
     found, (warning,) = changes()
     assert found == {"orders": ("unchanged",)}
-    assert warning.startswith("headgate.toml of the base:2: ")
+    assert warning.startswith("headgate.toml (base commit):2: ")
 
 
 def test_no_secret_is_needed(repo):

@@ -128,8 +128,8 @@ KEYS: Final[dict[str, tuple[Key, ...]]] = {
         Key(
             "restore_points",
             "`false` or table",
-            "`false`, or a table with keys of [`[restore_points]`](#restore_points) that differ "
-            "for this pipeline.",
+            "Restore points of this pipeline. `false` turns them off. A table overrides keys of "
+            "[`[restore_points]`](#restore_points).",
         ),
         Key(
             "commands",

@@ -192,7 +192,11 @@ def _body(table: Table) -> str | None:
 def _no_secrets(table: Table, body: Any) -> None:
     for key, value in body.items() if isinstance(body, dict) else ():
         if isinstance(value, str) and is_secret(key) and not _VARIABLE.search(value):
-            table.fail("body", f"{key!r} of the body looks like a secret: write ${{NAME}} instead")
+            table.fail(
+                "body",
+                f"{key!r} in `body` looks like a secret: instead of the value, write ${{NAME}} (an "
+                "environment variable)",
+            )
         for inner in value if isinstance(value, list) else [value]:
             _no_secrets(table, inner)
 

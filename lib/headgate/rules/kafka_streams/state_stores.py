@@ -33,9 +33,9 @@ _CAN_NOT_KEEP = (
     "{old}."
 )
 _NAME_BOTH = (
-    "In the new version, another store has the name {old}: rename that store. Then set the name "
-    "{old} for the store that has this name in the running version, even if the name is generated. "
-    "{how} "
+    "Swap the names in the new version: give another name to the store that now has the name "
+    "{old}, and set the name {old} for the store that has this name in the running version, even "
+    "if the name is generated. {how} "
     f"{_REPLAY}"
 )
 _NAME_THE_OTHER = (

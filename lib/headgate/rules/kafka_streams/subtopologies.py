@@ -114,8 +114,8 @@ def global_store_reuses_task_directory(c: StreamsComparison) -> Iterator[RuleRes
                 because=(
                     f"The global store {store.name} gets sub-topology number {store.subtopology}. "
                     f"In the old version, the sub-topology of the store {old.name} had this "
-                    "number. The task directories of that sub-topology are still in the state "
-                    "directory."
+                    "number. An instance that still has task directories of that sub-topology "
+                    "opens the global store for an old task and fails."
                 ),
                 error_class=_SECOND_TASK if _has_several_tasks(c, old) else STREAMS_EXCEPTION,
                 remedy=_DECLARE_THE_GLOBAL,

@@ -49,7 +49,11 @@ def main() -> None:
     parser.add_argument(
         "--topic", required=True, help="Topic to write to instead of the query's own topic."
     )
-    parser.add_argument("--sink-topic", help="Topic that the query's own sink must write to.")
+    parser.add_argument(
+        "--sink-topic",
+        help="Topic that the running version writes to. The program fails if the query's code has "
+        "another topic.",
+    )
     run(parser, work)
 
 

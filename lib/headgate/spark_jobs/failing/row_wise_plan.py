@@ -61,7 +61,8 @@ def _split(spark: Any, plan: Any) -> tuple[bool, list[Any]]:
     if kind == "Join" and len(fed) > 1:
         raise CaptureError(
             "the query joins records of two Kafka sources, so Headgate can't find the failing "
-            "records. For a plan, omit --failing-to. For this program, omit --failing"
+            "records. Omit --failing-to in the plan, or --failing if you started this program "
+            "yourself"
         )
     below = [_split(spark, child) for child in fed]
     if kind in _ROW_WISE and all(is_whole for is_whole, _ in below):

@@ -87,7 +87,7 @@ def registry_at(context: Context, base: Base) -> tuple[Registry | None, tuple[st
     text = base.repository.read(base.commit, path) if path else None
     if text is None:
         return None, (f"{path or file} isn't in the base commit, so all pipelines count as new.",)
-    source = f"{path} of the base"
+    source = f"{path} (base commit)"
     try:
         data = text.decode("utf-8-sig")
         known = headgate_toml.parse(data, path=str(file), source=source, env=unset_variables())

@@ -72,8 +72,8 @@ SCENARIO = Scenario(
     name="repair",
     title="Repair",
     short="Repair a checkpoint, offsets or an open transaction.",
-    what="Repair a broken checkpoint, committed offsets out of range, or an open transaction that "
-    "blocks consumers.",
+    what="Repair a broken checkpoint, reset committed offsets that are out of range, or abort an "
+    "open transaction that blocks consumers.",
     build=build,
     steps=(
         "stop_pipeline",

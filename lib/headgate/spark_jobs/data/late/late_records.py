@@ -33,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--input", required=True, metavar="TOPIC", help="Input topic of the late records.")
     add(
         "--late-offsets",
-        help="Offset ranges of the late records as JSON. Their topic can be --input or another.",
+        help="Offset ranges of the late records, as JSON or @FILE. The records can be in the topic "
+        "of --input or in another topic.",
     )
     add(
         "--late-files",
