@@ -10,11 +10,14 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from support.waiting import PATIENCE, until
 
 # How long one example takes says more about the machine than about the code. One commit draws the
 # same examples each time, so that its tests pass always or never; `make test-long` draws others.
@@ -159,22 +162,19 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def _wait_for_groups(address: str, seconds: float = 120.0) -> None:
+def _wait_for_groups(address: str) -> None:
     """Return once groups are served: their topic is made when somebody asks for the first."""
     from confluent_kafka import Consumer, KafkaException, TopicPartition
 
     consumer = Consumer({"bootstrap.servers": address, "group.id": "none"})
-    deadline = time.monotonic() + seconds
-    try:
-        while True:
-            try:
-                consumer.committed([TopicPartition("none", 0)], timeout=5)
-                return
-            except KafkaException:
-                if time.monotonic() > deadline:
-                    raise
-    finally:
-        consumer.close()
+
+    def answers() -> bool:
+        with suppress(KafkaException):
+            return bool(consumer.committed([TopicPartition("none", 0)], timeout=5))
+        return False
+
+    until(answers, "the broker has no coordinator for groups")
+    consumer.close()
 
 
 @pytest.fixture(scope="session")
@@ -203,10 +203,10 @@ def topic(kafka_admin: Any, unique: Callable[[str], str]) -> Callable[..., str]:
         new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config or {})
         kafka_admin.create_topics([new])[name].result(10)
         # A busy broker has made it a moment before it tells of it.
-        deadline = time.monotonic() + 30
-        while name not in kafka_admin.list_topics(timeout=10).topics:
-            assert time.monotonic() < deadline, f"the broker never told of {name}"
-            time.sleep(0.05)
+        until(
+            lambda: name in kafka_admin.list_topics(timeout=10).topics,
+            f"the broker never told of {name}",
+        )
         return name
 
     return create
@@ -236,17 +236,17 @@ def produce(broker: str) -> Iterator[Callable[..., None]]:
 
 @pytest.fixture
 def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any]]:
-    """Read `count` records of a topic from its beginning, or fewer after `seconds`."""
+    """Read `count` records of a topic from its beginning, or fewer if none follows in `seconds`."""
     from confluent_kafka import Consumer
 
-    def read(topic: str, count: int, *, seconds: float = 30.0, group: str = "") -> list[Any]:
+    def read(topic: str, count: int, *, seconds: float = PATIENCE, group: str = "") -> list[Any]:
         config = {
             "bootstrap.servers": broker,
             "group.id": group or unique("reader"),
             "auto.offset.reset": "earliest",
             "enable.auto.commit": bool(group),
         }
-        consumer, found, deadline = Consumer(config), [], time.monotonic() + seconds
+        consumer, found, deadline = Consumer(config), [], time.monotonic() + PATIENCE
         consumer.subscribe([topic])
         try:
             while len(found) < count and time.monotonic() < deadline:
@@ -254,6 +254,7 @@ def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any
                 # A message is as long as its value: a tombstone counts as false.
                 if message is not None and message.error() is None:
                     found.append(message)
+                    deadline = time.monotonic() + seconds
         finally:
             consumer.close()
         return found

@@ -6,11 +6,10 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
@@ -18,6 +17,7 @@ import pytest
 from browser.live_cluster import fill_cluster
 from support.console_seed import add_stopped_pipeline, seed
 from support.ports import free_port
+from support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "tests" / "screenshots"
@@ -27,7 +27,6 @@ FLAGS = [
 ]  # fmt: skip
 LARGE, SMALL = (1680, 920), (1280, 800)
 LOOKS = [("light", LARGE), ("dark", LARGE), ("light", SMALL), ("dark", SMALL)]
-START_SECONDS = 60
 
 
 @pytest.fixture(scope="session")
@@ -93,14 +92,13 @@ def _serve(registry: Path) -> Iterator[str]:
 
 
 def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            with urlopen(address, timeout=2):
-                return
-        except (URLError, OSError):
-            time.sleep(0.2)
-    pytest.fail("the console does not start")
+    def answers() -> bool:
+        with suppress(OSError), urlopen(address, timeout=2):
+            return True
+        return False
+
+    until(lambda: server.poll() is not None or answers(), "the console does not start", every=0.2)
+    assert server.poll() is None, "the console has ended"
 
 
 @pytest.fixture(scope="session")
@@ -203,15 +201,6 @@ _SETTLED = """async () => {
   }
   return true;
 }"""
-
-
-def until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
-    """Return what `true` gives as soon as that is true; fail after so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    return found
 
 
 def settle(page: Any) -> None:

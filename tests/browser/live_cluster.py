@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import NewTopic
 
 from support.console_seed import seed, write_checkpoint
+from support.waiting import PATIENCE
 
 
 def fill_cluster(folder, broker, kafka_admin):
@@ -46,7 +47,7 @@ def fill_cluster(folder, broker, kafka_admin):
 
 def commit(member, parts):
     """Commit as soon as the group's coordinator has loaded."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             member.commit(offsets=parts, asynchronous=False)

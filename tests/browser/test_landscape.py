@@ -8,10 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from browser.conftest import LOOKS, until
+from browser.conftest import LOOKS
 from browser.test_console import node, ready
 from support.many_pipelines import write
 from support.sampled import sampled
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 BOTH = sampled("scheme, size", LOOKS, one_in=3)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from browser.conftest import _serve, settle, until
+from browser.conftest import _serve, settle
 from browser.test_console import node, ready
 from support import many_nodes
 from support.many_pipelines import write
 from support.sampled import sampled
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 SIZES = [(820, 1180), (1440, 900), (1680, 920)]
@@ -111,7 +112,7 @@ def test_what_changed_stays_in_view_on_either_side(large, visit):
             page.get_by_role("button", name=side, exact=True)
         ).first.click()
         settle(page)
-        until(lambda: in_canvas(page, changed), 30)
+        until(lambda: in_canvas(page, changed))
 
 
 @pytest.mark.long

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from browser.conftest import settle, until
+from browser.conftest import settle
 from support.ports import free_port
 from support.running_stack import Stack
+from support.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.long]
 SPARK, GROUP, READER = "orders-by-city", "alert-mailer", "revenue-alerts"

@@ -9,6 +9,7 @@ from scenes.chains import Chain, _was_over, chains
 from scenes.faults import Survey, cells, kills
 from scenes.points import Point, Target, _Passing, read_struck, read_trace, targets
 from scenes.spark_programs import EVENTS, begun_jobs, event_log
+from support.waiting import until
 
 KIND = scene("from-point-group")
 
@@ -97,9 +98,7 @@ def test_a_place_is_struck_by_one_fault_after_another_as_the_run_is_resumed(tmp_
         record(None, 0)
         run(None)
         assert read_struck(trace) == goals[:begun]
-        deadline = time.monotonic() + 5
-        while len(struck) < begun:
-            assert time.monotonic() < deadline
+        until(lambda begun=begun: len(struck) >= begun)
     record(None, 0)
     run(None)
     assert struck == [os.getpid()] * 2

@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from support.waiting import until
 
 _ASKER = """
 import subprocess, sys
@@ -20,7 +21,7 @@ with Forks(folder) as forks:
     pipeline = "sleep 600 & echo $! > pid"
     subprocess.run(pipeline, shell=True, cwd=below, start_new_session=True, check=True)
     # Once it serves, it is asked for one process that ends at once.
-    forks.start("--version", folder=below, output=below / "out").wait(60)
+    forks.start("--version", folder=below, output=below / "out").wait()
     print("ready", flush=True)
     sys.stdin.read()
 """
@@ -41,10 +42,7 @@ def test_what_works_below_the_folder_ends_with_who_is_killed(tmp_path):
     assert "sleep" in status.read_text()
     asker.kill()
     asker.wait()
-    deadline = time.monotonic() + 30
-    while _runs(status) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not _runs(status)
+    until(lambda: not _runs(status))
 
 
 def _runs(status):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import pytest
 
 from headgate.gateway.kafka.java_admin_client import JavaAdmin
 from headgate.gateway.process.jars import broker_class_path, streams_class_path
+from support.waiting import PATIENCE, until
 
 PASSWORDS = {"admin": "admin-secret", "reader": 'a "quoted" secret'}
 JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -91,14 +92,13 @@ def _wait(found: Secured) -> None:
     from confluent_kafka.admin import AdminClient
 
     config = {**found.config("admin"), "bootstrap.servers": found.address, "log_level": 0}
-    deadline = time.monotonic() + 120
-    while True:
-        try:
-            AdminClient(config).list_topics(timeout=10)
-            return
-        except KafkaException:
-            if time.monotonic() > deadline:
-                raise
+
+    def answers() -> bool:
+        with suppress(KafkaException):
+            return bool(AdminClient(config).list_topics(timeout=10))
+        return False
+
+    until(answers, "the broker with logins does not answer")
 
 
 @pytest.fixture(scope="session")
@@ -119,7 +119,7 @@ def member(broker: str) -> Any:
         settings = {"bootstrap.servers": broker, "group.id": group, "client.id": "me"}
         consumer = Consumer({**settings, "auto.offset.reset": "earliest", **config})
         consumer.subscribe([topic])
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not consumer.assignment() and time.monotonic() < deadline:
             consumer.poll(0.1)
         try:

@@ -20,6 +20,7 @@ from headgate.store import open_store
 from headgate.usecases.context import open_context
 from support import resettable
 from support.standalone_cluster import standalone_cluster  # noqa: F401  a fixture of the session
+from support.waiting import PATIENCE, until
 
 
 @dataclass
@@ -70,10 +71,7 @@ class Team:
         """End the workers without a word, as a crash of the machine does."""
         for pid in worker_pids(self):
             os.kill(pid, signal.SIGKILL)
-        deadline = time.monotonic() + 30
-        while worker_pids(self):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: not worker_pids(self), "a killed worker does not end")
 
     def start_worker(self) -> None:
         """Start another worker, which continues what a killed one left."""
@@ -81,13 +79,10 @@ class Team:
             argv = [sys.executable, "-m", "headgate.worker.main", "--config", self.config]
             subprocess.Popen(argv, cwd=self.folder, stdout=log, stderr=log)
 
-    def ended(self, run: str, seconds: float = 300) -> str:
+    def ended(self, run: str) -> str:
         """Return the state in which a run has ended."""
-        deadline = time.monotonic() + seconds
-        while (row := self._row(run)).state.is_active:
-            assert time.monotonic() < deadline, self.worker_log()
-            time.sleep(0.2)
-        return str(row.state)
+        until(lambda: not self._row(run).state.is_active, self.worker_log, every=0.2)
+        return str(self._row(run).state)
 
     def _row(self, run: str):
         with closing(self.store()) as store:
@@ -133,11 +128,7 @@ def worker_pids(team: Team) -> list[int]:
 def end_workers(team: Team) -> None:
     for pid in worker_pids(team):
         os.kill(pid, signal.SIGTERM)
-    # A worker with a thread that waits for a server ends after 45 s.
-    deadline = time.monotonic() + 60
-    while worker_pids(team) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not worker_pids(team)
+    until(lambda: not worker_pids(team), "a worker does not end", every=0.1)
 
 
 @dataclass
@@ -151,7 +142,7 @@ class Groups:
 
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
         parts = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 consumer.commit(offsets=parts, asynchronous=False)
@@ -184,7 +175,7 @@ class Groups:
             }
         )
         consumer.subscribe([topic])
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not consumer.assignment() and time.monotonic() < deadline:
             consumer.poll(0.2)
         assert consumer.assignment()

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from headgate.gateway.process.child_process import Program, descendants, last_line
 from headgate.gateway.process.supervise import Supervisor
+from support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -40,14 +40,6 @@ with Supervisor() as supervisor:
 """
 
 
-def wait_for(true, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while not (result := true()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-    return result
-
-
 def alive(pid: int) -> bool:
     stat = Path(f"/proc/{pid}/stat")
     try:
@@ -64,8 +56,8 @@ def program(tmp_path, script: str, **more) -> Program:
 def test_a_signal_ends_the_whole_tree(tmp_path, sign):
     log = tmp_path / "log"
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(log), FAMILY])
-    wait_for(lambda: last_line(log) == "ready")
-    below = wait_for(lambda: len(found := descendants(parent.pid)) >= 3 and found)
+    until(lambda: last_line(log) == "ready")
+    below = until(lambda: len(found := descendants(parent.pid)) >= 3 and found)
     parent.send_signal(sign)
     assert parent.wait(10) == 0
     assert not [pid for pid in below if alive(pid)]
@@ -75,17 +67,17 @@ def test_a_killed_parent_takes_its_children_along(tmp_path):
     log = tmp_path / "log"
     script = "trap '' TERM; echo ready; exec sleep 300"
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(log), script])
-    wait_for(lambda: last_line(log) == "ready")
-    below = wait_for(lambda: descendants(parent.pid))
+    until(lambda: last_line(log) == "ready")
+    below = until(lambda: descendants(parent.pid))
     parent.kill()
     parent.wait()
-    wait_for(lambda: not [pid for pid in below if alive(pid)])
+    until(lambda: not [pid for pid in below if alive(pid)])
 
 
 def test_a_death_is_told_once_and_nothing_is_restarted(tmp_path):
     with Supervisor() as supervisor:
         child = supervisor.start(program(tmp_path, "echo the reason >&2; exit 3"))
-        (dead,) = wait_for(supervisor.deaths)
+        (dead,) = until(supervisor.deaths)
         assert dead is child
         assert (child.process.returncode, child.last_words()) == (3, "the reason")
         assert not supervisor.deaths()
@@ -121,7 +113,7 @@ def test_a_graceful_end_is_waited_for(tmp_path):
     script = "trap 'sleep 0.3; echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
     with Supervisor() as supervisor:
         child = supervisor.start(program(tmp_path, script))
-        wait_for(lambda: child.last_words() == "ready")
+        until(lambda: child.last_words() == "ready")
         assert supervisor.stop("p") == 0
         assert child.last_words() == "bye"
 

@@ -22,6 +22,7 @@ from scenes.lab import Lab
 from scenes.points import Point, Target, targets
 from scenes.scene import Scene
 from scenes.trial import Trial
+from support.waiting import until
 
 _SHORT_LOCK, _LONG_LOCK, _BUSY = 3.0, 6.0, 1.0
 _OUTAGE = 4.0
@@ -217,7 +218,7 @@ def _fill_for_a_while(trial: Trial, worker: Process) -> None:
     _fill_up(filler)
     worker.signal(signal.SIGCONT)
     with suppress(AssertionError):
-        trial.wait(lambda: not worker.lives or trial.said().count(_NO_ROOM) > said, seconds=_FILLED)
+        until(lambda: not worker.lives or trial.said().count(_NO_ROOM) > said, seconds=_FILLED)
         time.sleep(_MORE_FILLED)
     filler.unlink()
 

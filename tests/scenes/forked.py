@@ -23,6 +23,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from support.waiting import until
+
 _PR_SET_PDEATHSIG = 1
 _PASSES = 100
 
@@ -60,12 +62,9 @@ class Process:
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
-    def wait(self, seconds: float = 60.0) -> int | None:
+    def wait(self) -> int | None:
         """Wait for its end and return its exit code, None where it was killed."""
-        deadline = time.monotonic() + seconds
-        while self.lives:
-            assert time.monotonic() < deadline, f"{self.output} does not end"
-            time.sleep(0.05)
+        until(lambda: not self.lives, f"{self.output} does not end")
         return self.code
 
 

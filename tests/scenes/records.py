@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from support.waiting import PATIENCE
+
 MINUTE = 60_000
 Part = tuple[str, int]
 
@@ -101,7 +103,7 @@ def read_all(bootstrap: str, topics: Iterable[str]) -> dict[Part, list[Seen]]:
         ends = dict(_ends(consumer, topics))
         found: dict[Part, list[Seen]] = {part: [] for part in ends}
         consumer.assign([TopicPartition(t, p, OFFSET_BEGINNING) for t, p in ends])
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not all(_is_read(found[part], *ends[part]) for part in ends):
             assert time.monotonic() < deadline, f"the topics {topics} could not be read in time"
             for m in consumer.consume(500, 0.5):

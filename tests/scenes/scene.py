@@ -6,7 +6,6 @@ import json
 import shlex
 import subprocess
 import sys
-import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from headgate.model.version import Engine
 from scenes.generations import Generation, generations, wrong_reading
 from scenes.records import Part, Writer, make_topic, read_all, write_history
 from support.standalone_cluster import Cluster
+from support.waiting import PATIENCE, until
 
 STAND_IN = Path(__file__).parent / "stand_in.py"
 # A killed process that nobody has reaped yet runs no more: its state is Z.
@@ -29,7 +29,6 @@ STOP = (
     "[ -e pipeline.pid ] || exit 0; kill $(cat pipeline.pid) 2>/dev/null;"
     f" while {RUNS}; do sleep 0.1; done"
 )
-SECONDS = 90.0
 
 
 class Scene(ABC):
@@ -46,7 +45,7 @@ class Scene(ABC):
     on_cluster: ClassVar[bool] = False
     cluster: Cluster | None = None
     # How long a run may take: up to a minute and a half for a stop, three for a start.
-    run_seconds: ClassVar[float] = 240.0
+    run_seconds: ClassVar[float] = PATIENCE
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         self.folder = folder
@@ -111,11 +110,7 @@ class Scene(ABC):
 
     def wait(self, condition: Callable[[], bool], else_: str | Callable[[], str]) -> None:
         """Wait for what is on its way; AssertionError with what is wrong after a while."""
-        deadline = time.monotonic() + SECONDS
-        while not condition():
-            said = else_ if isinstance(else_, str) else else_()
-            assert time.monotonic() < deadline, said or "it came too late"
-            time.sleep(0.2)
+        until(condition, else_, every=0.2)
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from headgate.usecases.context import open_context
 from scenes.forked import Forks, Process, kill_all_below
 from scenes.points import Point, Target, read_struck, read_trace
 from scenes.scene import Scene
+from support.waiting import PATIENCE, until
 
-_ASKED_AGAIN_SECONDS = 60.0
 _OPENING = Lock()
 
 
@@ -53,7 +53,7 @@ class Trial:
 
         Where Kafka does not answer it in time, it is asked again, as its exit code says one may.
         """
-        deadline = time.monotonic() + _ASKED_AGAIN_SECONDS
+        deadline = time.monotonic() + PATIENCE
         while True:
             found, said, errors = self._command(*args)
             if found != UnreachableError.exit_code or time.monotonic() > deadline:
@@ -68,7 +68,7 @@ class Trial:
         output = self.scene.folder / f"command-{self._count}.json"
         argv = ("--config", str(self.scene.config), *args, "--format", "json")
         process = self._forks.start(*argv, folder=self.scene.folder, output=output)
-        found = process.wait(300)
+        found = process.wait()
         errors = output.with_name(output.name + ".err").read_text()
         return found, output.read_text(), errors
 
@@ -167,18 +167,10 @@ class Trial:
         """Wait until the worker was struck: it is gone, or stands still."""
         self.wait(lambda: process.state in ("", "T"), "the worker did not come to the point")
 
-    def wait(
-        self,
-        condition: Callable[[], Any],
-        else_: str = "it came too late",
-        *,
-        seconds: float | None = None,
-    ) -> None:
+    def wait(self, condition: Callable[[], Any], else_: str = "it came too late") -> None:
         """Wait for what is on its way; AssertionError where it has not come by then."""
-        deadline = time.monotonic() + (seconds or self.scene.run_seconds)
-        while not condition():
-            assert time.monotonic() < deadline, f"{else_}\n{self.said()}"
-            time.sleep(0.1)
+        said, seconds = lambda: f"{else_}\n{self.said()}", self.scene.run_seconds
+        until(condition, said, every=0.1, seconds=seconds)
 
     def said(self) -> str:
         """Return the end of what each worker wrote to its log."""
@@ -207,7 +199,7 @@ class Trial:
     def end(self, process: Process) -> None:
         """Ask a worker to end, and wait."""
         process.signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait()
 
     def close(self) -> None:
         """End everything that works in the scene's folder."""

@@ -13,6 +13,7 @@ import pytest
 
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
+from support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
@@ -75,8 +76,8 @@ def written(broker, topic, number):
 
     consumer = Consumer({"bootstrap.servers": broker, "group.id": "readers-of-pulls"})
     consumer.assign([TopicPartition(topic, 0, 0)])
-    rows, until = [], time.monotonic() + 120
-    while len(rows) < number and time.monotonic() < until:
+    rows, deadline = [], time.monotonic() + PATIENCE
+    while len(rows) < number and time.monotonic() < deadline:
         row = consumer.poll(0.5)
         if row is not None and not row.error():
             rows.append(f"{row.key().decode()}={row.value().decode()}")

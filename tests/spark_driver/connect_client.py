@@ -22,7 +22,7 @@ while not any(p.numInputRows for p in query.recentProgress):
 query.awaitTermination(5)
 query.stop()
 # The server reports the end a moment later, and more than that on a busy machine.
-deadline = time.monotonic() + 60
+deadline = time.monotonic() + 300
 while time.monotonic() < deadline and not any(
     '"terminated"' in file.read_text() for file in Path(home, "watch").rglob("*.jsonl")
 ):

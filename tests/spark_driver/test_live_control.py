@@ -20,6 +20,7 @@ from headgate.parse.spark.watch.driver_messages import FOLDER, ControlRequest
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.spark_driver import driver_messages as messages_in_driver
+from support.waiting import until
 
 pytestmark = pytest.mark.spark
 TOKEN = "tok-of-the-tests"
@@ -68,13 +69,6 @@ def effects_of(tmp_path, watch, *, bootstrap=None, token=None):
     )
     made.notes = notes
     return made
-
-
-def until(what):
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(

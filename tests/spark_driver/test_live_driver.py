@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import signal
-import time
 import urllib.request
 from pathlib import Path
 
@@ -25,9 +24,9 @@ from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
 from headgate.usecases.evidence.refresh_versions import refresh_versions
 from support.ports import free_port
+from support.waiting import until
 
 pytestmark = pytest.mark.spark
-LATEST = 60.0
 
 
 class Driver:
@@ -42,11 +41,7 @@ class Driver:
         return [json.loads(x) for f in files for x in f.read_text().splitlines()]
 
     def until(self, true):
-        deadline = time.monotonic() + LATEST
-        while not (found := true(self.lines())):
-            assert time.monotonic() < deadline, [x["event"] for x in self.lines()]
-            time.sleep(0.3)
-        return found
+        return until(lambda: true(self.lines()), lambda: [x["event"] for x in self.lines()])
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +76,9 @@ def history_server(driver, tmp_path_factory):
     with (folder / "out").open("wb") as out:
         process = subprocess.Popen(argv, stdout=out, stderr=out, env=environment())
     try:
-        url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + LATEST
-        while not _lists(url):
-            assert process.poll() is None and time.monotonic() < deadline, (
-                folder / "out"
-            ).read_text()[-2000:]
-            time.sleep(0.5)
+        url, said = f"http://127.0.0.1:{port}", (folder / "out").read_text
+        until(lambda: process.poll() is not None or _lists(url), said, every=0.5)
+        assert process.poll() is None, said()[-2000:]
         yield url
     finally:
         process.kill()

@@ -19,16 +19,7 @@ from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
 from support.ports import free_port
-
-LATEST = 240.0
-
-
-def until(true):
-    deadline = time.monotonic() + LATEST
-    while not (found := true()):
-        assert time.monotonic() < deadline
-        time.sleep(0.3)
-    return found
+from support.waiting import until
 
 
 def start(spark, folder: Path, name: str):

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
+from support.waiting import PATIENCE
+
 Headers = list[tuple[str, bytes | None]]
 OWN: Headers = [("trace", b"t-1"), ("empty", None)]
 CLASS = "org.apache.kafka.connect.errors.DataException"
@@ -128,7 +130,7 @@ def read(bootstrap: str, topic: str, isolation: str = "read_committed") -> list:
     try:
         numbers = consumer.list_topics(topic, timeout=30).topics[topic].partitions
         consumer.assign([TopicPartition(topic, n, OFFSET_BEGINNING) for n in numbers])
-        found, open_, deadline = [], set(numbers), time.monotonic() + 60
+        found, open_, deadline = [], set(numbers), time.monotonic() + PATIENCE
         while open_:
             assert time.monotonic() < deadline, f"{topic} could not be read in time"
             for message in consumer.consume(500, 0.5):

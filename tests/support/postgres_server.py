@@ -10,10 +10,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import pytest
 
 from headgate.gateway.process.free_ports import LOOPBACK
 from support.ports import free_port
+from support.waiting import until
 
 GIVEN = "HEADGATE_POSTGRES"
 UNPACKED = Path(__file__).parents[2] / ".cache" / "postgres"
@@ -103,11 +103,11 @@ def running_postgres() -> Iterator[Postgres]:
 
 
 def _answering(postgres: Postgres, server: subprocess.Popen[bytes], log: Path) -> Postgres:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            postgres.connect().close()
-            return postgres
-        except psycopg.OperationalError:
-            assert server.poll() is None and time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
+    def answers() -> bool:
+        assert server.poll() is None, log.read_text()
+        with suppress(psycopg.OperationalError):
+            return postgres.connect().close() is None
+        return False
+
+    until(answers, log.read_text)
+    return postgres

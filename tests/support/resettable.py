@@ -13,6 +13,7 @@ from pathlib import Path
 
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
+from support.waiting import PATIENCE
 
 SOURCE = Path(__file__).parents[1] / "gateway/kafka_streams/Resettable.java"
 MINUTE = 60_000
@@ -123,7 +124,7 @@ def read(broker: str, topic: str, since: int = 0, *, part: int = 0) -> list[tupl
     consumer.assign([there])
     _, end = consumer.get_watermark_offsets(there, timeout=20)
     found: list[tuple[str, str, int]] = []
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while since + len(found) < end and time.monotonic() < deadline:
         message = consumer.poll(0.5)
         if message is not None and message.error() is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from headgate.gateway.process.child_process import descendants
 from headgate.local.demo.pipelines import PIPELINES
+from support.waiting import PATIENCE, until
 
 
 class Stack:
@@ -22,14 +21,13 @@ class Stack:
             argv = [python, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)]
             self.process = subprocess.Popen([*argv, *more], stdout=out, stderr=out)
 
-    def wait(self, true, seconds: float = 300.0):
-        deadline = time.monotonic() + seconds
-        while not (result := true()):
+    def wait(self, true, seconds: float = PATIENCE):
+        def found():
             self.look()
             assert self.process.poll() is None, self.output.read_text()
-            assert time.monotonic() < deadline, self.output.read_text()
-            time.sleep(0.2)
-        return result
+            return true()
+
+        return until(found, self.output.read_text, every=0.2, seconds=seconds)
 
     def look(self) -> None:
         found = {pid: begun(pid) for pid in descendants(self.process.pid)}
@@ -57,10 +55,7 @@ class Stack:
         code = self.process.wait(120)
         # A killed stack takes its children along at once; Spark's JVMs notice a moment later, and
         # what has been killed is there until the kernel has freed its memory.
-        deadline = time.monotonic() + (20 if sign == signal.SIGKILL else 5)
-        while (left := self.left()) and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert not left
+        until(lambda: not self.left(), self.left)
         return code
 
     def left(self) -> list[str]:

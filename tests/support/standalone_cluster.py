@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +22,11 @@ from headgate.gateway.process.child_process import Program, descendants
 from headgate.gateway.process.java import java
 from headgate.gateway.process.supervise import Supervisor
 from support.ports import free_port
+from support.waiting import until
 
 WORKERS = 2
 _SMALL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
-_SECONDS = 180.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +99,12 @@ def _config() -> dict[str, str]:
 
 
 def _wait_for_workers(address: str, folder: Path) -> None:
-    deadline = time.monotonic() + _SECONDS
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=5) as answer:
-                if json.load(answer)["aliveworkers"] >= WORKERS:
-                    return
-        except (OSError, ValueError):
-            pass
-        logs = "\n".join(f.read_text()[-500:] for f in folder.glob("*.log"))
-        assert time.monotonic() < deadline, f"the cluster did not come up:\n{logs}"
-        time.sleep(0.5)
+    def is_up() -> bool:
+        with suppress(OSError, ValueError), urllib.request.urlopen(address, timeout=5) as answer:
+            return json.load(answer)["aliveworkers"] >= WORKERS
+        return False
+
+    until(is_up, lambda: [f.read_text()[-500:] for f in folder.glob("*.log")], every=0.5)
 
 
 @pytest.fixture(scope="session")

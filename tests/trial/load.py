@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from support.waiting import until
 from trial.ledger import Entry, Ledger
 
 # A whole minute, the same for every trial: 2026-01-01T00:00:00Z in ms.
@@ -36,8 +37,7 @@ class Load:
         # Event times are long ago: retention would delete the records before they are read.
         new = NewTopic(topic, partitions, 1, config={"retention.ms": "-1"})
         self.admin.create_topics([new])[topic].result(30)
-        while topic not in self.admin.list_topics(timeout=10).topics:
-            pass
+        until(lambda: topic in self.admin.list_topics(timeout=10).topics)
 
     def write(self, topic: str, records: Iterable[Record]) -> int:
         """Write records; returns how many. Each is in the ledger when this returns."""

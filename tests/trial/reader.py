@@ -13,6 +13,8 @@ from typing import Any
 import pyarrow.parquet as pq
 from confluent_kafka import Consumer, TopicPartition
 
+from support.waiting import PATIENCE
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -41,14 +43,14 @@ def ends(broker: str, topic: str) -> dict[int, tuple[int, int]]:
         consumer.close()
 
 
-def read_topic(broker: str, topic: str, seconds: float = 30) -> list[dict[str, Any]]:
+def read_topic(broker: str, topic: str) -> list[dict[str, Any]]:
     """Return all values of a topic (JSON), in the order of partition and offset."""
     there = {n: end for n, end in ends(broker, topic).items() if end[1] > end[0]}
     found: list[dict[str, Any]] = []
     for part, (first, last) in there.items():
         consumer = Consumer({"bootstrap.servers": broker, "group.id": "trial-reader"})
         consumer.assign([TopicPartition(topic, part, first)])
-        at, deadline = first, time.monotonic() + seconds
+        at, deadline = first, time.monotonic() + PATIENCE
         while at < last and time.monotonic() < deadline:
             message = consumer.poll(0.5)
             if message is not None and message.error() is None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
+from support.waiting import PATIENCE
 from trial import reader
 from trial.ledger import Ledger
 from trial.load import Load
@@ -135,7 +136,7 @@ class Site:
         done = (self.checkpoint / "commits" / str(batch)).read_text().splitlines()[1]
         return json.loads(done)["nextBatchWatermarkMs"] <= json.loads(planned)["batchWatermarkMs"]
 
-    def await_caught_up(self, seconds: float = 180) -> None:
+    def await_caught_up(self, seconds: float = PATIENCE) -> None:
         """Return once all that the inputs hold is processed and nothing more happens."""
         deadline, quiet, last = time.monotonic() + seconds, 0.0, (-2, {})
         while True:

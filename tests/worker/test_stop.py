@@ -3,9 +3,10 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+
+from support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -34,10 +35,8 @@ def test_a_worker_ends_when_asked(tmp_path, how, said):
         argv = [sys.executable, "-c", HUNG, how, "--config", str(config)]
         worker = subprocess.Popen(argv, stderr=stderr)
     try:
-        deadline = time.monotonic() + 60
-        while "serves" not in log.read_text():
-            assert worker.poll() is None and time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
+        until(lambda: "serves" in log.read_text() or worker.poll() is not None, log.read_text)
+        assert worker.poll() is None, log.read_text()
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(60) == 0
     finally:

@@ -16,6 +16,7 @@ from headgate.gateway.spark.submit_job import (
     as_properties,
 )
 from headgate.model.registered_pipelines import SparkSettings
+from support.waiting import until
 
 LOCAL = SparkSettings(master="local[1]")
 BAR = "spark.ui.showConsoleProgress"
@@ -109,10 +110,7 @@ def test_an_error_while_it_runs_kills_the_program(tmp_path):
     one = submitted(tmp_path, "a", "b", "--keys=id")
 
     def wait(child):
-        deadline = time.monotonic() + 60
-        while len(marked(f"m:{tmp_path}")) < 1:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: marked(f"m:{tmp_path}"), every=0.01)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

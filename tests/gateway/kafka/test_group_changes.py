@@ -20,6 +20,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.transactions import is_of_application
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.build import build_plan
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.kafka
 
@@ -58,10 +59,10 @@ def test_an_open_transaction_is_seen_with_its_topics(java_admin, broker, topic, 
     assert [(t.id, t.state) for t in mine] == [(one, "ongoing")]
     assert is_of_application(one, app)
     producer.abort_transaction(30)
-    deadline = time.monotonic() + 30
-    while [t for t in open_transactions(java_admin, [(name, 1)]) if name in t.topics]:
-        assert time.monotonic() < deadline, "it is still open"
-        time.sleep(0.2)
+    until(
+        lambda: not [t for t in open_transactions(java_admin, [(name, 1)]) if name in t.topics],
+        "it is still open",
+    )
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def left_open(broker, topic, unique):
     producer.purge()
 
 
-def committed_records(broker, name, group, seconds=20):
+def committed_records(broker, name, group, seconds=PATIENCE):
     """Offsets and values of the first that a reader of committed records gets in time."""
     settings = {"bootstrap.servers": broker, "group.id": group, "enable.auto.commit": False}
     consumer = Consumer({**settings, "isolation.level": "read_committed"})

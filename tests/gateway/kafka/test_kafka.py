@@ -15,6 +15,7 @@ from headgate.gateway.kafka.errors import Deadline
 from headgate.gateway.kafka.topic_changes import uncreatable
 from headgate.model.cluster import GroupType
 from headgate.reprocess.ports.kafka import TopicShape
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -40,12 +41,9 @@ def test_a_topic_made_anew_has_another_id(kafka, kafka_admin, topic):
     name = topic()
     before = kafka.topics([name])[name].id
     kafka_admin.delete_topics([name])[name].result(10)
-    deadline = time.monotonic() + 10
-    while kafka.topics([name]) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: not kafka.topics([name]))
     kafka_admin.create_topics([NewTopic(name, 1, 1)])[name].result(10)
-    while name not in kafka.topics([name]) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: name in kafka.topics([name]))
     assert kafka.topics([name])[name].id != before
 
 
@@ -81,15 +79,6 @@ def assigned(seen, *groups):
     return seen if all(has) and len(has) == len(groups) and seen.groups[groups[0]].offsets else None
 
 
-def wait_for(found, seconds=60):
-    """Groups are ready when a coordinator says so, which takes as long as the machine is busy."""
-    deadline = time.monotonic() + seconds
-    while (seen := found()) is None and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert seen is not None, f"not within {seconds} s"
-    return seen
-
-
 def test_streams_and_share_groups_are_told_with_java_and_never_empty_without(
     broker, kafka, java_admin, java_groups, topic, produce, unique
 ):
@@ -98,7 +87,8 @@ def test_streams_and_share_groups_are_told_with_java_and_never_empty_without(
     with java_groups(name, streams, share):
         blind = kafka.snapshot()
         with_java = Kafka(broker, java=java_admin)
-        told = wait_for(lambda: assigned(with_java.snapshot(), streams, share))
+        # Groups are ready when a coordinator says so, which takes as long as the machine is busy.
+        told = until(lambda: assigned(with_java.snapshot(), streams, share))
         alone = with_java.describe_group(streams)
     for group in (blind.groups[streams], blind.groups[share]):
         assert (group.type, group.state, group.members) == (GroupType.UNKNOWN, "unknown", None)
@@ -117,9 +107,7 @@ def test_a_topic_deleted_in_between_costs_one_warning(kafka, kafka_admin, topic,
     produce(stays, ["a"])
     metadata = kafka.admin.list_topics(timeout=10).topics
     kafka_admin.delete_topics([gone])[gone].result(10)
-    deadline = time.monotonic() + 10
-    while kafka.topics([gone]) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: not kafka.topics([gone]))
     warnings = kafka_topics.Warnings()
     wanted = {name: metadata[name] for name in (gone, stays)}
     found = kafka_topics.read_topics(kafka.admin, wanted, Deadline(9), warnings)
@@ -183,12 +171,12 @@ def _commit(admin, topics):
 
 
 def _wait_for_leaders(kafka, parts):
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
+    def have() -> bool:
         with suppress(UnreachableError):
-            if None not in {end for _, end in kafka.begin_end(parts).values()}:
-                return
-    pytest.fail("the topics got no leaders")
+            return None not in {end for _, end in kafka.begin_end(parts).values()}
+        return False
+
+    until(have, "the topics got no leaders")
 
 
 def test_nobody_listening_is_one_sentence_soon(capfd):
@@ -274,9 +262,8 @@ def test_what_may_not_be_read_is_a_warning_and_the_rest_is_read(secured, kafka_o
     admin = _make(secured, "seen", "half", "hidden")
     seen = [("seen", AclOperation.DESCRIBE), ("seen", AclOperation.DESCRIBE_CONFIGS)]
     _allow(admin, *seen, ("half", AclOperation.DESCRIBE))
-    deadline, cluster = time.monotonic() + 10, kafka_of("reader").snapshot()
-    while len(cluster.topics) < 2 and time.monotonic() < deadline:
-        cluster = kafka_of("reader").snapshot()
+    until(lambda: len(kafka_of("reader").snapshot().topics) >= 2)
+    cluster = kafka_of("reader").snapshot()
     assert set(cluster.topics) == {"seen", "half"}
     assert cluster.topics["seen"].retention_ms == 604_800_000
     assert cluster.topics["half"].retention_ms is None
@@ -290,9 +277,7 @@ def test_whether_a_login_may_create_a_topic_is_known_before(secured, kafka_of):
     _allow(_make(secured, "seen"), ("seen", AclOperation.DESCRIBE))
     said = "Kafka's ACLs don't allow Headgate to create topic made. Grant the operation Create"
     with kafka_of("reader") as kafka:
-        deadline = time.monotonic() + 10
-        while "seen" not in kafka.partitions() and time.monotonic() < deadline:
-            time.sleep(0.1)
+        until(lambda: "seen" in kafka.partitions())
         assert uncreatable(kafka, [wanted, seen]) == {"made": said}
     with kafka_of("admin") as kafka:
         assert uncreatable(kafka, [wanted, seen]) == {}

@@ -3,7 +3,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from headgate.gateway.kafka.java_admin_client import JavaAdmin
 from headgate.gateway.kafka.java_client_config import java_config
 from headgate.gateway.process.jars import broker_class_path
 from headgate.model.cluster import GroupType
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -37,24 +37,23 @@ def test_a_quota_of_a_user_is_for_all_its_clients_and_comes_before_that_of_all_u
             one = quota.ClientQuotaAlteration(entity, [change])
             admin.alterClientQuotas([one]).all().get()
 
-    def said(rate, user="nobody"):
+    def must_be(rate, user="nobody"):
         # A broker tells of a change only once it has heard of it.
-        deadline = time.monotonic() + 30
-        while (found := java_admin.read_quota(user)) != rate and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return found
+        until(lambda: java_admin.read_quota(user) == rate, lambda: java_admin.read_quota(user))
 
     # So much that it slows no other test.
     every, own = 8e12, 9e12
     assert java_admin.read_quota("nobody") is None
     try:
         alter(every, None)
-        assert said(every) == every
+        must_be(every)
         alter(own, "nobody")
-        assert said(own) == own and java_admin.read_quota("other") == every
+        must_be(own)
+        assert java_admin.read_quota("other") == every
         alter(1.0, "nobody", "one-client")
         alter(own, "nobody", None)
-        assert said(None) is None, "each client has so much for itself"
+        # Each client has so much for itself.
+        must_be(None)
     finally:
         for names in [(None,), ("nobody",), ("nobody", "one-client"), ("nobody", None)]:
             alter(None, *names)
@@ -94,10 +93,7 @@ def test_it_outlives_the_thread_that_started_it(broker):
     thread.start()
     thread.join()
     # Python's thread ends before the system's, whose end would kill what was tied to it.
-    deadline = time.monotonic() + 30
-    while Path(f"/proc/self/task/{thread.native_id}").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: not Path(f"/proc/self/task/{thread.native_id}").exists())
     assert admin._process.poll() is None
     first = admin._process.pid
     admin.group_types()
@@ -124,10 +120,7 @@ def test_it_dies_with_a_parent_that_was_killed(broker):
     jvm = int(parent.stdout.readline())
     parent.send_signal(signal.SIGKILL)
     parent.wait(10)
-    deadline = time.monotonic() + 10
-    while _alive(jvm) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _alive(jvm)
+    until(lambda: not _alive(jvm), "the JVM outlives its parent")
 
 
 def _alive(pid):

@@ -25,6 +25,7 @@ from headgate.reprocess.steps.records.redrive_records import ledger_of
 from scenes.lab import Kafka as OwnBroker
 from scenes.records import make_topic
 from support import dead_letter_topics as dead
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.kafka
 
@@ -245,10 +246,7 @@ def _configure(broker, topic, name, value):
         future.result(30)
     # A broker takes a setting over a moment after it has said so.
     asked = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    deadline = time.monotonic() + 60
-    while admin.describe_configs([asked])[asked].result(30)[name].value != value:
-        assert time.monotonic() < deadline, name
-        time.sleep(0.05)
+    until(lambda: admin.describe_configs([asked])[asked].result(30)[name].value == value, name)
 
 
 def _entry(name, value):
@@ -277,7 +275,7 @@ def test_a_killed_process_leaves_nothing_twice_and_nothing_out(letters):
     for wanted in (20, 60, 120):
         argv = [sys.executable, "-c", _PROGRAM, letters.broker, letters.dead, letters.orders]
         process = subprocess.Popen(argv)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         # Uncommitted records count, too: some kills come in the middle of a transaction.
         while len(dead.read(letters.broker, letters.orders, "read_uncommitted")) < wanted:
             assert process.poll() is None and time.monotonic() < deadline
@@ -308,9 +306,7 @@ def test_a_broker_that_restarts_in_the_middle(tmp_path):
 
         thread = threading.Thread(target=run)
         thread.start()
-        deadline = time.monotonic() + 60
-        while len(dead.read(letters.broker, letters.orders)) < 20:
-            assert time.monotonic() < deadline
+        until(lambda: len(dead.read(letters.broker, letters.orders)) >= 20)
         kafka.stop()
         # As long as the broker is away.
         time.sleep(2)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +11,7 @@ import pytest
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
 from support.rehearsed import build_jar
+from support.waiting import until
 
 
 @pytest.fixture(scope="session")
@@ -57,12 +56,12 @@ def old_run(
     process = subprocess.Popen([*argv, "rehearsed", str(state)], stderr=subprocess.DEVNULL)
     with Kafka(broker, timeout=60.0) as kafka:
         try:
-            _until(lambda: _offset(read_offsets(kafka, "rehearsed")) == 3)
+            until(lambda: _offset(read_offsets(kafka, "rehearsed")) == 3)
         finally:
             process.terminate()
             process.wait(30)
         # A member that is missed leaves a record behind, which no rehearsal writes.
-        _until(lambda: not kafka.describe_group("rehearsed").members)
+        until(lambda: not kafka.describe_group("rehearsed").members)
     write("acb")
     return Ran(state, "rehearsed", broker)
 
@@ -70,10 +69,3 @@ def old_run(
 def _offset(committed: Any) -> int | None:
     found = committed.get(("rehearsed-in", 0))
     return found.offset if found else None
-
-
-def _until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 150
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)

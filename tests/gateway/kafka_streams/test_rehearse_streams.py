@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.committed_offsets import read_offsets
 from headgate.gateway.process.child_process import descendants
 from headgate.usecases.rehearsal.rehearse_kafka_streams import PREFIX
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -125,13 +125,13 @@ def test_nothing_is_left_where_the_rehearsal_itself_is_killed(old_run, rehearsed
     program = [sys.executable, "-c", "from headgate.cli.main import headgate; headgate()"]
     process = subprocess.Popen([*program, "rehearse", *given], stderr=subprocess.DEVNULL)
     try:
-        _wait(lambda: _speaks(scratch))
+        until(lambda: _speaks(scratch))
         below = descendants(process.pid)
         assert len(below) >= 2
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-    _wait(lambda: not [pid for pid in below if _lives(pid)])
+    until(lambda: not [pid for pid in below if _lives(pid)])
     assert list(scratch.iterdir())
     with scratch_folder(PREFIX, scratch) as folder:
         assert [f.name for f in scratch.iterdir()] == [folder.name]
@@ -148,10 +148,3 @@ def _lives(pid: int) -> bool:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
-
-
-def _wait(until) -> None:
-    deadline = time.monotonic() + 150
-    while not until():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)

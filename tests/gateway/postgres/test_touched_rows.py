@@ -10,6 +10,7 @@ from table_rows import change_of, own, rows
 from headgate.errors import RefusedError, StepError
 from headgate.gateway.postgres.statement import written_since
 from headgate.model.tables import RowCounts
+from support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -251,10 +252,8 @@ def test_a_row_that_is_committed_while_the_run_waits_stops_it(server, database, 
         with other.transaction():
             other.execute(f"INSERT INTO {TABLE} VALUES ('a', '2026-04-05Z', 77)")
             run = pool.submit(tables.replace_rows, sessions)
-            until = time.monotonic() + 20
-            while not database.execute(waits, (TABLE,)).fetchone()[0]:
-                assert time.monotonic() < until and not run.done()
-                time.sleep(0.01)
+            until(lambda: run.done() or database.execute(waits, (TABLE,)).fetchone()[0])
+            assert not run.done()
         with pytest.raises(RefusedError, match=r"changed 1 row of .* key %s=a, start=2026-04-05"):
             run.result()
     assert own(database) == [STAGED, TOUCHED]

@@ -9,6 +9,7 @@ import pytest
 
 from headgate.gateway.process import shell_commands
 from headgate.gateway.process.shell_commands import end_marked, marked, run_command
+from support.waiting import until
 
 
 @pytest.fixture
@@ -100,7 +101,4 @@ def lives(pid):
 
 
 def wait_for_the_end(pid):
-    deadline = time.monotonic() + 60
-    while lives(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not lives(pid), f"process {pid} does not end")

@@ -4,7 +4,6 @@ import errno
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from headgate.errors import LimitError
 from headgate.gateway.process.child_process import descendants
 from headgate.gateway.process.usage import Limits, bytes_below, memory_of
+from support.waiting import until
 
 ROOMY = 1 << 40
 
@@ -49,10 +49,7 @@ def test_memory_is_that_of_the_whole_session(tmp_path):
     finally:
         os.killpg(program.pid, 9)
         program.wait()
-    deadline = time.monotonic() + 20
-    while memory_of(program.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert memory_of(program.pid) == 0
+    until(lambda: memory_of(program.pid) == 0)
 
 
 def test_a_process_that_ends_meanwhile_counts_nothing(monkeypatch):

@@ -6,7 +6,6 @@ import hmac
 import socket
 import subprocess
 import sys
-import time
 from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -22,13 +21,13 @@ import pytest
 
 from support.fetched import fetched
 from support.ports import free_port
+from support.waiting import until
 
 ROOT = Path(__file__).parents[3]
 CHECKPOINT = ROOT / "tests/golden/checkpoints/rocksdb/checkpoint"
 # The key that Azurite's documentation gives to everybody.
 AZURITE = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-STARTED_IN = 120
 
 
 @dataclass
@@ -217,14 +216,16 @@ class running:
     def __enter__(self) -> None:
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
-        end = time.monotonic() + STARTED_IN
-        while time.monotonic() < end and self.process.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.2)
-        self.__exit__()
-        pytest.fail(f"{self.command[0]} did not start: {self.log.read_text()[-500:]}")
+        try:
+            until(lambda: self.process.poll() is not None or self._answers(), every=0.2)
+            assert self.process.poll() is None, self.log.read_text()[-500:]
+        except AssertionError:
+            self.__exit__()
+            raise
+
+    def _answers(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()

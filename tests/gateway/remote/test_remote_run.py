@@ -4,13 +4,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from headgate.gateway.checkpoint.remote_copy import copy_issue, listing_hash
 from headgate.gateway.files.remote_write import open_changes
 from integration.conftest import Team, end_workers
+from support.waiting import until
 
 OLD = "s3a://bucket/runs/ck"
 # So many files that a copy goes on for long after its first file is there.
@@ -70,13 +70,6 @@ def worker_of(team):
     return subprocess.Popen(argv, cwd=team.folder, stdout=log, stderr=log)
 
 
-def wait_for(condition, seconds=150):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 @pytest.mark.long
 def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s3):
     settings, new = s3.settings, f"{OLD}.2"
@@ -87,14 +80,14 @@ def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s
     first = worker_of(team)
     run = team.run("apply", str(file), "--detach")["run"]
     changes, path = open_changes(new, settings)
-    wait_for(lambda: changes.stored(path))
+    until(lambda: changes.stored(path))
     first.send_signal(signal.SIGKILL)
     first.wait()
     said = f"{new}.manifest.json, which Headgate writes last, is missing"
     assert copy_issue(new, settings) == f"the copy {new} is incomplete: {said}"
 
     second = worker_of(team)
-    wait_for(lambda: team.run("runs", run)["state"] == "done")
+    until(lambda: team.run("runs", run)["state"] == "done")
     assert team.context.registry.pipeline("q").checkpoint == new
     assert listing_hash(OLD, settings) == before
     found = set(changes.stored(path))

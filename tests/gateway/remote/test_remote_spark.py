@@ -17,6 +17,7 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.store import open_store
 from headgate.worker.run_journal import RunJournal
 from support.crashing import Lab
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.spark]
 SCHEMA = "k string, v long, t timestamp"
@@ -131,11 +132,10 @@ class HdfsLab(Lab):
 
     def end(self, times):
         """Wait until the query is through with all files, the so manieth time; its last batch."""
-        end = time.monotonic() + 600
-        while len(self.driver.through) < times:
-            assert time.monotonic() < end and self.driver.is_alive()
-            time.sleep(0.2)
-        assert self.driver.through[-1] == self.now
+        driver = self.driver
+        until(lambda: len(driver.through) >= times or not driver.is_alive(), seconds=2 * PATIENCE)
+        assert len(driver.through) >= times, "the driver has ended"
+        assert driver.through[-1] == self.now
         return self.applier().checkpoints.read(self.now).last_commit_batch
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -12,9 +11,9 @@ import pytest
 
 from support.fetched import fetched
 from support.ports import free_port
+from support.waiting import until
 
 JVM = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-STARTED_IN = 120
 API = "/apis/ccompat/v7"
 
 
@@ -36,24 +35,20 @@ def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with log.open("wb") as out:
         process = subprocess.Popen([*command, "-jar", str(program)], stdout=out, stderr=out)
     try:
-        _wait(port, process, log)
+        until(lambda: process.poll() is not None or _answers(port), log.read_text, every=0.2)
+        assert process.poll() is None, log.read_text()[-2000:]
         yield f"http://127.0.0.1:{port}{API}"
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + STARTED_IN
-    while time.monotonic() < end:
-        assert process.poll() is None, log.read_text()[-2000:]
-        connection = HTTPConnection("127.0.0.1", port, timeout=5)
-        try:
-            connection.request("GET", f"{API}/subjects")
-            if connection.getresponse().status == 200:
-                return
-        except (OSError, HTTPException):
-            time.sleep(0.2)
-        finally:
-            connection.close()
-    pytest.fail(f"the registry did not start: {log.read_text()[-2000:]}", pytrace=False)
+def _answers(port: int) -> bool:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", f"{API}/subjects")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()

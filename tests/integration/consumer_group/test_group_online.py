@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient
 
 from integration.conftest import Team, end_workers
 from scenes.records import make_topic, read_all
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 PROGRAM = Path(__file__).parents[2] / "scenes" / "transformer.py"
@@ -85,7 +86,7 @@ class Billing:
         self.team.register(*(self._table(name, words) for name, words in more.items()), tables)
         self.shell("billing", "start")
         self.producer.start()
-        self.wait(lambda: len(self.written()) >= 200, "nothing is written")
+        until(lambda: len(self.written()) >= 200, "nothing is written")
 
     def _table(self, name, words):
         table = {"name": name, "engine": "consumer-group", "group": self.groups[name]}
@@ -130,9 +131,7 @@ class Billing:
     def wait_until_billed(self):
         """Wait until each order that was sent by now is billed."""
         sent = set(self.producer.sent)
-        self.wait(
-            lambda: sent <= self.count().keys(), lambda: f"lost: {sent - self.count().keys()}"
-        )
+        until(lambda: sent <= self.count().keys(), lambda: f"lost: {sent - self.count().keys()}")
 
     def plan(self, *options, code=0):
         given = ("--new-pipeline=billing-v2", f"--output-topic={self.bills}", *KEYS)
@@ -162,13 +161,6 @@ class Billing:
             found = read_offsets(kafka, self.groups[name])
         return {part: o.offset for part, o in found.items()}
 
-    @staticmethod
-    def wait(condition, said, seconds=90):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, said() if callable(said) else said
-            time.sleep(0.3)
-
     def close(self):
         if self.producer.is_alive():
             self.producer.close()
@@ -191,7 +183,7 @@ def test_both_versions_switch_at_one_offset_and_the_undo_returns_to_it(billing):
     assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == STEPS
     run = billing.team.run("apply", str(file), "--detach")["run"]
-    billing.wait(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked")
+    until(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked")
     # While a person decides, both versions run, and only the old one writes to the output.
     assert (billing.shell("billing", "status"), billing.shell("billing-v2", "status")) == (0, 0)
     assert {by for _, by in billing.written()} == {"old"}
@@ -212,7 +204,7 @@ def test_both_versions_switch_at_one_offset_and_the_undo_returns_to_it(billing):
     billing.producer.close()
     billing.wait_until_billed()
     new = {order for order, by in billing.written() if by == "new"}
-    billing.wait(
+    until(
         lambda: new <= {o for o, by in billing.written() if by == "old"},
         "the old version does not continue at the switch",
     )
@@ -295,10 +287,10 @@ def test_a_killed_worker_and_an_undo_before_the_switch(billing):
     billing.register()
     file, _ = billing.plan("--compare-for=20")
     run = billing.team.run("apply", str(file), "--detach")["run"]
-    billing.wait(lambda: billing.shell("billing-v2", "status") == 0, "it is not started")
+    until(lambda: billing.shell("billing-v2", "status") == 0, "it is not started")
     billing.team.kill_workers()
     billing.team.start_worker()
-    billing.wait(lambda: "while both versions write" in billing.journal(run), "it is not continued")
+    until(lambda: "while both versions write" in billing.journal(run), "it is not continued")
     billing.team.run("cancel", run, "--wait")
     assert billing.team.ended(run) == "cancelled"
     # Only the old version has written to the output so far.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headgate.usecases.activity.check_pipelines import check_pipelines
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -89,8 +90,7 @@ def test_the_journal_knows_where_a_run_left_the_group_unless_the_topic_was_recre
     assert moves(plan) == {(0, 3)}, "it was at 9 before the run, and at 3 after it"
 
     kafka_admin.delete_topics([orders])[orders].result(20)
-    while orders in kafka_admin.list_topics(timeout=10).topics:
-        pass
+    until(lambda: orders not in kafka_admin.list_topics(timeout=10).topics)
     kafka_admin.create_topics([NewTopic(orders, 2, 1)])[orders].result(20)
     produce(orders, [str(n) for n in range(10)], partition=0)
     produce(orders, [str(n) for n in range(10)], partition=1)

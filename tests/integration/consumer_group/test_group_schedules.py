@@ -15,10 +15,10 @@ import pytest
 
 from headgate.usecases.requests.decide_request import approve_request
 from scenes.records import Writer, make_topic, read_all, write_history
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 STAND_IN = Path(__file__).parents[2] / "scenes" / "stand_in.py"
-SECONDS = 120
 
 
 class Scheduled:
@@ -82,12 +82,11 @@ class Scheduled:
         return self.shown()["created_by"]
 
     def wait(self, condition, what):
-        deadline = time.monotonic() + SECONDS
-        while not (found := condition()):
-            assert time.monotonic() < deadline, f"{what}: {self.shown()}\n{self.log()}"
+        def found():
             assert self.worker.poll() is None, self.log()
-            time.sleep(0.5)
-        return found
+            return condition()
+
+        return until(found, lambda: f"{what}: {self.shown()}\n{self.log()}", every=0.5)
 
     def lines(self):
         file = self.team.folder / "out.jsonl"

@@ -166,7 +166,7 @@ from pathlib import Path
 
 def met(spark, own, other):
     Path(own).touch()
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while not Path(other).exists():
         assert time.monotonic() < end, f"{other} does not come"
         time.sleep(0.1)

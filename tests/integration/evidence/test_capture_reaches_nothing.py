@@ -12,6 +12,7 @@ import pytest
 from headgate.errors import CaptureError
 from headgate.gateway.spark.capture import capture_query
 from headgate.usecases.evidence.read_version import read_version
+from support.waiting import until
 
 pytestmark = pytest.mark.spark
 
@@ -91,10 +92,7 @@ def captured(function: str, tmp_path, port: int):
 def test_the_socket_notices_whoever_connects(noticed):
     port, seen = noticed
     socket.create_connection(("127.0.0.1", port)).close()
-    deadline = time.monotonic() + 5
-    while not seen and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert seen
+    until(lambda: seen)
 
 
 def test_every_source_and_a_foreach_batch(noticed, tmp_path):

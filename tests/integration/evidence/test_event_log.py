@@ -60,6 +60,7 @@ def test_a_log_is_read_while_it_is_written_and_after(tmp_path: Path, codec: str,
 
 def _seen(folder: Path, query: str) -> QueryRow | None:
     """The query in the log that is being written; None where Spark has not flushed it yet."""
+    # Spark may flush it only at the end: more patience would not help.
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         (log,) = folder.iterdir()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 import uuid
 from collections import Counter, defaultdict
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from headgate.gateway.kafka.connect import open_kafka
 from integration.conftest import Team, end_workers
 from support import resettable
+from support.waiting import until
 
 
 class Application:
@@ -86,8 +86,8 @@ class Application:
                 counts[key] += 1
                 right[key].append(f"{of_life}{counts[key]}")
         total = sum(map(len, right.values()))
-        wait(lambda: sum(map(len, self.written().values())) >= total, self.written)
-        wait(self.is_at_the_end, "it commits nothing more")
+        until(lambda: sum(map(len, self.written().values())) >= total, self.written)
+        until(self.is_at_the_end, "it commits nothing more")
         assert self.written() == dict(right)
 
     def committed(self):
@@ -105,13 +105,6 @@ class Application:
             at = {(o.topic, o.partition): o.offset for o in kafka.describe_group(self.name).offsets}
             ends = kafka.begin_end(at)
         return (self.topic, 0) in at and all(ends[part][1] == offset for part, offset in at.items())
-
-
-def wait(condition, said, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, said() if callable(said) else said
-        time.sleep(0.2)
 
 
 def apply(team, scenario, *options):
@@ -143,8 +136,8 @@ def at_work(folder, broker, class_path, *, kind="rekeyed", **settings):
     try:
         if kind == "windowed":
             total = len(resettable.windowed(resettable.read(broker, app.topic)))
-            wait(lambda: sum(map(len, app.written().values())) >= total, app.written)
-            wait(app.is_at_the_end, "it commits nothing more")
+            until(lambda: sum(map(len, app.written().values())) >= total, app.written)
+            until(app.is_at_the_end, "it commits nothing more")
         else:
             app.must_have_read(app.read())
         team.run("capture", app.evidence(kind), "--pipeline", "app")

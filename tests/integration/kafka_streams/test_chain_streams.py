@@ -7,10 +7,11 @@ import subprocess
 
 import pytest
 
-from integration.kafka_streams.test_reset_streams import app, by_key, wait
+from integration.kafka_streams.test_reset_streams import app, by_key
 from integration.spark.chain_queries import member_entry
 from scenes.generations import generations
 from support import resettable
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
 __all__ = ["app"]
@@ -39,7 +40,7 @@ def counted(team, broker, app, class_path, unique, groups):
     for found in both:
         subprocess.run(found["start"], shell=True, cwd=team.folder, check=True)
     out, size = team.folder / "billing.jsonl", len(resettable.HISTORY)
-    wait(lambda: _read(out, app) == list(range(size)), "not all was counted and read")
+    until(lambda: _read(out, app) == list(range(size)), "not all was counted and read")
     team.run("capture", str(team.folder / "rekeyed.txt"), "--pipeline", "app")
     yield out
     for found in both:
@@ -58,7 +59,7 @@ def test_a_group_reads_each_new_count_once(team, broker, app, counted):
     rows = [(r["pipeline"], r["choice"]) for r in plan["impact"]["chain"]]
     assert rows == [("app", "reset"), ("billing", "skip")]
     assert team.run("apply", str(file))["state"] == "done"
-    wait(lambda: len(_read(counted, app)) == 2 * size, "not all was counted again")
+    until(lambda: len(_read(counted, app)) == 2 * size, "not all was counted again")
     assert _read(counted, app, since=1) == list(range(size, 2 * size))
     written = resettable.read(broker, f"{app}-out")[size:]
     assert by_key(written) == resettable.rekeyed(resettable.read(broker, f"{app}-in"))

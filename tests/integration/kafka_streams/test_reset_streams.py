@@ -18,6 +18,7 @@ from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.reprocess.steps.offsets import await_transactions
 from support import resettable
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -53,13 +54,6 @@ class Writer(threading.Thread):
         self.join()
 
 
-def wait(condition, why, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.3)
-
-
 def group(team, app):
     with open_kafka(team.context.registry) as kafka:
         return kafka.describe_group(app)
@@ -92,7 +86,7 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
     assert start.returncode == 0
     try:
         count = len(resettable.HISTORY)
-        wait(lambda: len(resettable.read(broker, f"{app}-out")) >= count, "nothing was counted")
+        until(lambda: len(resettable.read(broker, f"{app}-out")) >= count, "nothing was counted")
         refuses_a_live_one(team, app)
         team.run("capture", str(team.folder / "rekeyed.txt"), "--pipeline", "app")
         writer = Writer(broker, f"{app}-in")
@@ -106,7 +100,7 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
         right = resettable.rekeyed(read)
         again = lambda: by_key(resettable.read(broker, f"{app}-out"))  # noqa: E731
         ends = lambda: {k: c[-len(right[k]) :] for k, c in again().items()}  # noqa: E731
-        wait(lambda: ends() == right, "not all was counted from one on")
+        until(lambda: ends() == right, "not all was counted from one on")
         lives = again()
         firsts = {}
         for key, counts in lives.items():
@@ -119,7 +113,7 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
         rest = {key: right[key][first:] for key, first in firsts.items()}
         whole = {key: lives[key] + rest[key] for key in lives}
         more = sum(map(len, whole.values()))
-        wait(lambda: sum(map(len, again().values())) >= more, "the first life does not go on")
+        until(lambda: sum(map(len, again().values())) >= more, "the first life does not go on")
         assert again() == whole
         backed_up = f"headgate-backup-{done['run']}"
         assert not [name for name in topic_names(team) if name.startswith(backed_up)]
@@ -175,12 +169,12 @@ def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, a
     reset = ("reset", "--application-id", app, "--input-topics", f"{app}-in",
              f"--to-datetime={point}", "--local-state-cleared=here")  # fmt: skip
     with running(words):
-        wait(lambda: written(broker, app) == first, "the first life wrote something else")
+        until(lambda: written(broker, app) == first, "the first life wrote something else")
         live = team.run(*reset, "--execute", code=3)
         assert live["state"] == "refused" and " member" in live["error"]
         forced = team.run(*reset, "--force", code=3)
         assert "can't remove members of a group of type streams" in forced["blockers"][0]
-    wait(lambda: group(team, app).is_inactive, "it did not leave its group")
+    until(lambda: group(team, app).is_inactive, "it did not leave its group")
     refuses_while_a_transaction_is_open(team, broker, app)
 
     plan = team.run(*reset, code=3)
@@ -201,7 +195,7 @@ def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, a
         read = resettable.read(broker, f"{app}-in")
         since = next(i for i, (_, _, t) in enumerate(read) if t >= at)
         right = first + resettable.windowed(read[since:])
-        wait(lambda: len(written(broker, app)) >= len(right), "not all was counted again")
+        until(lambda: len(written(broker, app)) >= len(right), "not all was counted again")
     assert written(broker, app) == right
 
 

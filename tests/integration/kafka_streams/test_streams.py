@@ -21,6 +21,7 @@ from headgate.usecases.context import open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.evidence.refresh_versions import refresh_versions
 from headgate.usecases.landscape.show_landscape import show_landscape
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -106,7 +107,7 @@ def deployment(broker, tmp_path_factory):
                 two.__exit__(None, None, None)
 
         try:
-            wait_for(lambda: committed(context, app) and committed(context, f"{app}-v1"))
+            until(lambda: committed(context, app) and committed(context, f"{app}-v1"))
             yield Deployment(app, f"{app}-v1", prefix, context, stop)
         finally:
             stop()
@@ -116,13 +117,6 @@ def committed(context, app):
     """Whether the group has committed on its repartition topic."""
     group = read_cluster(context).groups.get(app)
     return group and any("repartition" in o.topic and o.offset for o in group.offsets)
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.3)
 
 
 def stored(deployment, name):
@@ -235,6 +229,6 @@ def test_stopping_an_application_makes_no_new_version(deployment):
     read_first_if_none(deployment)
     refresh_versions(deployment.context)
     deployment.stop_newer()
-    wait_for(lambda: read_cluster(deployment.context).groups[deployment.newer].state == "empty")
+    until(lambda: read_cluster(deployment.context).groups[deployment.newer].state == "empty")
     assert read_cluster(deployment.context).groups[deployment.newer].type is GroupType.STREAMS
     assert refresh_versions(deployment.context) == []

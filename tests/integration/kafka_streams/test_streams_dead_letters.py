@@ -5,9 +5,10 @@ import uuid
 
 import pytest
 
-from integration.kafka_streams.streams_application import at_work, wait
+from integration.kafka_streams.streams_application import at_work
 from scenes.records import make_topic
 from support import dead_letter_topics as dead
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 REASON = "java.lang.IllegalArgumentException"
@@ -28,7 +29,7 @@ def test_a_real_application_s_dead_letters_are_redriven_until_the_guard(
         poison = {"topic": app.topic, "value": b"poison", "headers": dead.OWN}
         dead.write(broker, [{**poison, "key": f"k{n}".encode()} for n in range(3)])
         for attempt in (1, 2):
-            wait(lambda n=3 * attempt: len(dead.read(broker, letters)) == n, "no dead letters")
+            until(lambda n=3 * attempt: len(dead.read(broker, letters)) == n, "no dead letters")
             file, plan = app.team.plan(
                 "app", f"--topic={letters}", "--max-attempts=2", scenario="dead-letters"
             )
@@ -44,7 +45,7 @@ def test_a_real_application_s_dead_letters_are_redriven_until_the_guard(
             first = {m.key(): m.offset() for m in dead.read(broker, app.topic)[-3 * attempt - 3 :]}
             keys = {m.key(): dead.own_headers(m)["key"] for m in back}
             assert set(first) == set(keys) and len(set(keys.values())) == 3
-        wait(lambda: len(dead.read(broker, letters)) == 9, "no third dead letters")
+        until(lambda: len(dead.read(broker, letters)) == 9, "no third dead letters")
         blocked = app.team.plan(
             "app", f"--topic={letters}", "--max-attempts=2", scenario="dead-letters", code=3
         )[1]

@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient
 from integration.conftest import Team, end_workers
 from scenes.records import make_topic, read_all
 from support import resettable
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
 HISTORY = 120
@@ -61,7 +62,7 @@ class Counting:
         team.register(*(self._table(name) for name in self.kinds))
         self.shell("app", "start")
         self.producer.start()
-        self.wait(lambda: sum(self.written().values()) >= HISTORY, "nothing is counted")
+        until(lambda: sum(self.written().values()) >= HISTORY, "nothing is counted")
 
     def _table(self, name):
         commands = "\n".join(f"{k} = {json.dumps(v)}" for k, v in self.commands(name).items())
@@ -105,7 +106,7 @@ class Counting:
 
     def wait_until_counted(self):
         right = self.right()
-        self.wait(lambda: not right - self.written(), lambda: f"lost: {right - self.written()}")
+        until(lambda: not right - self.written(), lambda: f"lost: {right - self.written()}")
 
     def plan(self, *options):
         given = ("--new-pipeline=app-v2", f"--output-topic={self.output}", "--keys=key")
@@ -133,13 +134,6 @@ class Counting:
         assert not left and f"{self.output}-shadow" not in self.topics()
         assert not (self.team.folder / "state-app-v2").exists()
         assert (self.shell("app", "status"), self.shell("app-v2", "status")) == (0, 3)
-
-    @staticmethod
-    def wait(condition, said, seconds=120):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, said() if callable(said) else said
-            time.sleep(0.3)
 
     def close(self):
         if self.producer.is_alive():

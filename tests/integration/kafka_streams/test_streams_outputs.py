@@ -6,8 +6,9 @@ import pytest
 
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.text.times import from_milliseconds, iso
-from integration.kafka_streams.streams_application import apply, at_work, undo, wait
+from integration.kafka_streams.streams_application import apply, at_work, undo
 from support import resettable
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -46,7 +47,7 @@ def test_windows_of_before_the_point_overwrite_correct_results_and_its_undo_coun
 
         first = next(i for i, (_, _, at) in enumerate(records) if at >= POINT)
         total = len(resettable.windowed(read)) + len(resettable.windowed(read[first:]))
-        wait(lambda: end_of_output(app) >= total, "it does not count again")
+        until(lambda: end_of_output(app) >= total, "it does not count again")
         now = newest(app)
         small = {window for window, count in now.items() if int(count) < int(right[window])}
         assert small, "no window came out too small"
@@ -54,12 +55,12 @@ def test_windows_of_before_the_point_overwrite_correct_results_and_its_undo_coun
         assert all(now[window] == right[window] for window in now if begin(window) >= POINT)
 
         assert "restart from zero at the old offsets" in " ".join(plan["outputs"]["undo"])
-        wait(app.is_at_the_end, "it commits nothing more")
+        until(app.is_at_the_end, "it commits nothing more")
         undo(app.team, run)
         assert newest(app) == now, "the undo changed the output"
         (window,) = [w for w in right if w.startswith("c@") and begin(w) == 240_000]
         app.write([("c", 252_000)])
-        wait(lambda: end_of_output(app) > total, "it does not go on")
+        until(lambda: end_of_output(app) > total, "it does not go on")
         assert (right[window], newest(app)[window]) == ("1", "1"), "it went on with the old state"
 
 
@@ -76,8 +77,8 @@ def test_an_undo_before_it_caught_up_leaves_wrong_newest_values_until_the_next_r
     with at_work(tmp_path, broker, class_path, kind="windowed", slow=slow, **QUICK) as app:
         first = end_of_output(app)
         app.write([(key, 300_000) for _ in range(3) for key in KEYS])
-        wait(lambda: set(counts(app)) == {"3"}, lambda: counts(app))
-        wait(app.is_at_the_end, "it commits nothing more")
+        until(lambda: set(counts(app)) == {"3"}, lambda: counts(app))
+        until(app.is_at_the_end, "it commits nothing more")
         before = end_of_output(app)
         slow.touch()
         plan, run = apply(
@@ -87,16 +88,16 @@ def test_an_undo_before_it_caught_up_leaves_wrong_newest_values_until_the_next_r
         said = " ".join(plan["outputs"]["undo"])
         assert f"of a key in {app.name}-out stays wrong until the key's next record" in said
         assert "State and offsets are restored" in said
-        wait(lambda: end_of_output(app) >= before + first + 5, "it does not count again")
+        until(lambda: end_of_output(app) >= before + first + 5, "it does not count again")
         shown = app.team.run("undo", run, "--dry-run")
         assert any("still has to reprocess" in text for text in shown["outputs"]["run"])
         undo(app.team, run)
 
         slow.unlink()
-        wait(app.is_at_the_end, "it commits nothing more")
+        until(app.is_at_the_end, "it commits nothing more")
         assert {"1", "2"} & set(counts(app)), "no newest value is wrong"
         app.write([(key, 310_000) for key in KEYS])
-        wait(lambda: set(counts(app)) == {"4"}, lambda: counts(app))
+        until(lambda: set(counts(app)) == {"4"}, lambda: counts(app))
 
 
 def counts(app):

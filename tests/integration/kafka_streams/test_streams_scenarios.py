@@ -12,8 +12,9 @@ from contextlib import contextmanager
 import pytest
 
 from headgate.gateway.kafka.connect import open_kafka
-from integration.kafka_streams.streams_application import apply, at_work, undo, wait
+from integration.kafka_streams.streams_application import apply, at_work, undo
 from support import resettable
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -66,7 +67,7 @@ def test_a_new_version_goes_on_where_the_old_one_stopped(team, app):
 def test_a_record_that_kills_it_is_skipped(team, app):
     at = len(app.read())
     resettable.produce(app.broker, app.topic, [("poison", 320_000)])
-    wait(lambda: not app.runs, "it does not die of the record")
+    until(lambda: not app.runs, "it does not die of the record")
     app.write(MORE)
     _, run = apply(team, "skip-records", f"--records={app.topic}:0:{at}")
     app.must_have_read(app.read()[at + 1 :])
@@ -122,7 +123,7 @@ def gets_more_partitions(app):
     read = app.read_all()
     assert {part for part, *_ in read} == {0, 1, 2} and len(read) > plan["impact"]["total"] > 0
     right = resettable.rekeyed(record for _, *record in read)
-    wait(lambda: ends(app.written(), right) == right, lambda: (app.written(), right))
+    until(lambda: ends(app.written(), right) == right, lambda: (app.written(), right))
     for key, counts in app.written().items():
         first = counts[: -len(right[key])]
         known = before.get(key, [])

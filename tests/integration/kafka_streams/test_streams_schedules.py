@@ -2,16 +2,15 @@
 
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import pytest
 
 from integration.conftest import Team
 from scenes.bounded import BoundedStreams
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
-SECONDS = 240
 
 
 @pytest.fixture
@@ -33,23 +32,15 @@ def runs(team, *states):
     return [r for r in found if not states or r.state in states]
 
 
-def wait(condition, team, what):
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        shown = team.run("schedules", "scene")
-        assert time.monotonic() < deadline, f"{what}: {shown}"
-        time.sleep(0.5)
-
-
 def test_an_application_on_a_schedule_counts_each_record_once(scheduled):
     scene, team = scheduled
     file, plan = team.plan("scene", "--every=10s", scenario="incremental")
     assert plan["can_apply"], plan["blockers"]
     team.run("apply", str(file))
     # Records keep arriving while it is stopped.
-    wait(lambda: len(runs(team, "done")) >= 2, team, "two runs")
+    until(lambda: len(runs(team, "done")) >= 2, lambda: team.run("schedules", "scene"), every=0.5)
     team.run("schedules", "--pause", "scene")
-    wait(lambda: not runs(team, "queued", "running"), team, "the last run ends")
+    until(lambda: not runs(team, "queued", "running"), "the last run does not end", every=0.5)
     assert {r.state for r in runs(team)} == {"done"}, [(r.id, r.error) for r in runs(team)]
     (shown,) = team.run("schedules", "scene")["schedules"]
     assert "open" not in [t["outcome"] for t in shown["ticks"]], "a run is not what was approved"

@@ -5,7 +5,6 @@ import hashlib
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from headgate.errors import CaptureError, EvidenceError
 from headgate.model.rehearsal import EngineOutcome, RollbackTrial, Stage
 from headgate.rules.compare.engine_agreement import Agreement
 from headgate.usecases.rehearsal.rehearse_spark import PREFIX, Options, rehearse
+from support.waiting import until
 
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "scripts"))
@@ -176,14 +176,15 @@ def test_nothing_outlives_a_rehearsal_that_was_killed(laid_out):
     command = [sys.executable, "-m", "headgate.cli.main", "rehearse", "--after", "endless:f"]
     command += ["--checkpoint", "checkpoint", "--scratch", str(options.scratch)]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as running:
-        while not any("SparkSubmit" in line for line in knowing(options.scratch)):
-            assert running.poll() is None
-            time.sleep(0.1)
+        until(
+            lambda: (
+                running.poll() is not None
+                or any("SparkSubmit" in line for line in knowing(options.scratch))
+            )
+        )
+        assert running.poll() is None
         running.kill()
-    until = time.monotonic() + 60
-    while knowing(options.scratch):
-        assert time.monotonic() < until, knowing(options.scratch)
-        time.sleep(0.1)
+    until(lambda: not knowing(options.scratch), lambda: knowing(options.scratch))
     # What it left on the disk goes with the next one's start.
     assert list(options.scratch.iterdir())
     with pytest.raises(CaptureError, match="module gone can't be imported"):

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.steps.base.verify_stopped import check_stopped
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 MEMBER = Path(__file__).with_name("member.py")
@@ -38,7 +38,7 @@ def billing(team, topic, unique, groups, produce):
         members.append(subprocess.Popen(argv))
 
     start()
-    _until(lambda: _members(team, group) == 1)
+    until(lambda: _members(team, group) == 1)
     yield group, orders, members, start
     for process in members:
         process.kill()
@@ -52,24 +52,16 @@ def _members(team, group):
         return len(kafka.describe_group(group).members)
 
 
-def _until(what):
-    deadline = time.monotonic() + 90
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
 def _waits_for(team, run):
     """Wait until the run asks a person, and return its question."""
     with closing(team.store()) as store:
-        _until(lambda: store.questions.open(run) is not None)
-        return store.questions.open(run)
+        return until(lambda: store.questions.open(run), f"run {run} asks nobody")
 
 
 def _ended(team, run):
     """Wait for the run's end and return it as the command shows it."""
     with closing(team.store()) as store:
-        _until(lambda: not store.runs.get(run).state.is_active)
+        until(lambda: not store.runs.get(run).state.is_active)
     return team.run("runs", run)
 
 
@@ -114,7 +106,7 @@ def test_a_confirmed_stop_that_did_not_happen_is_cancelled_with_nothing_done(tea
     _waits_for(team, run)
     team.run("confirm", run)
     with closing(team.store()) as store:
-        _until(lambda: any("confirmed" in n.message for n in store.journal.notes(run)))
+        until(lambda: any("confirmed" in n.message for n in store.journal.notes(run)))
     team.run("cancel", run, "--wait")
     assert team.run("runs", run)["state"] == "cancelled"
     assert groups.committed(group) == before
@@ -172,12 +164,12 @@ def test_a_static_member_that_left_in_order_counts_until_its_session_ends(
         }
     )
     consumer.subscribe([orders])
-    _until(lambda: consumer.poll(0.5) is not None)
+    until(lambda: consumer.poll(0.5) is not None)
     consumer.commit(asynchronous=False)
     consumer.close()
     context = team.context
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         with pytest.raises(RefusedError, match=r"has 1 member"):
             check_stopped(inspector, "static", group=group)
-        _until(lambda: not inspector.kafka.group(group).members)
+        until(lambda: not inspector.kafka.group(group).members)
         check_stopped(inspector, "static", group=group)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from headgate.usecases.runs.read_catch_up import pace, read_positions
 from headgate.usecases.runs.read_run import read_run
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -68,10 +67,7 @@ def test_a_cancelled_run_says_where_it_leaves_things(team, groups, billing):
     file, plan = team.plan("billing")
     assert plan["can_apply"], plan["blockers"]
     run = team.run("apply", str(file), "--detach")["run"]
-    deadline = time.monotonic() + 60
-    while not (team.folder / "asked").exists():
-        assert time.monotonic() < deadline, team.worker_log()
-        time.sleep(0.1)
+    until((team.folder / "asked").exists, team.worker_log)
     cancelled = team.run("cancel", run, "--wait")
     assert cancelled["state"] == "cancelled"
     told = " ".join(cancelled["state_after"])

@@ -22,6 +22,7 @@ from scenes import scene
 from scenes.forked import Forks
 from scenes.trial import Trial
 from support.postgres_server import running_postgres
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -160,15 +161,12 @@ def test_a_worker_that_lost_its_slot_ends(tmp_path, postgres, forks):
         "worker", "--config", config, folder=tmp_path, output=tmp_path / "worker.log"
     )
     with closing(open_store(open_context(config).store_url)) as store:
-        slot, deadline = Slot(store.database), time.monotonic() + 60
-        while slot.is_free():
-            assert time.monotonic() < deadline and worker.lives
-            # Looking holds the slot for a moment: the worker must find it free in between.
-            time.sleep(0.5)
-        while not slot.take():
-            end_connections_with_locks(postgres, store)
-            assert time.monotonic() < deadline
-        worker.wait(60)
+        slot = Slot(store.database)
+        # Looking holds the slot for a moment: the worker must find it free in between.
+        until(lambda: not (worker.lives and slot.is_free()), every=0.5)
+        assert worker.lives
+        until(lambda: slot.take() or end_connections_with_locks(postgres, store), every=0)
+        worker.wait()
     assert "slot-0 was lost" in (tmp_path / "worker.log.err").read_text()
 
 

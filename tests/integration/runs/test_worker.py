@@ -13,6 +13,7 @@ import pytest
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.store.rows import Event, RunState
 from headgate.store.worker_slots import Slot
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 MEMBER = Path(__file__).parent / "member.py"
@@ -72,7 +73,7 @@ def worker(team):
         process = start_worker(team)
         started.append(process)
         store = team.store()
-        wait_for(lambda: process.poll() is not None or not Slot(store.database).is_free())
+        until(lambda: process.poll() is not None or not Slot(store.database).is_free())
         store.close()
         return process
 
@@ -81,14 +82,6 @@ def worker(team):
         if process.poll() is None:
             process.terminate()
             process.wait(40)
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
 
 
 def begun(store, run, position):
@@ -125,15 +118,15 @@ def test_a_killed_worker_s_run_is_finished_by_the_next(
     file, _ = team.plan("billing")
     first, store = worker(), team.store()
     run = team.run("apply", str(file), "--detach")["run"]
-    wait_for(lambda: begun(store, run, position))
+    until(lambda: begun(store, run, position))
     if mark is not None:
-        wait_for((team.folder / mark).exists)
+        until((team.folder / mark).exists)
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert store.runs.get(run).state is RunState.RUNNING
 
     worker()
-    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    assert until(lambda: ended(store, run)) is RunState.DONE
     assert groups.committed(group) == {(orders, 0): (0, None), (orders, 1): (0, None)}
     assert not (team.folder / "twice").exists()
     done = [e.position for e in store.journal.entries(run) if e.event is Event.DONE]
@@ -153,7 +146,7 @@ def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups
     assert "manual step: start billing" in plan["steps"][3]["describe"]
     first, store = worker(), team.store()
     run = team.run("apply", str(file), "--detach")["run"]
-    wait_for(lambda: store.questions.open(run))
+    until(lambda: store.questions.open(run))
     first.send_signal(signal.SIGKILL)
     first.wait()
     worker()
@@ -161,13 +154,13 @@ def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups
     time.sleep(2)
     assert store.runs.get(run).state is RunState.RUNNING
     subprocess.run(start, shell=True, cwd=team.folder, check=True)
-    wait_for(lambda: has_member(team, group))
+    until(lambda: has_member(team, group))
     # The run looks every second at the latest.
     time.sleep(3)
     # That it runs is not enough: perhaps an orchestrator did that.
     assert store.runs.get(run).state is RunState.RUNNING
     assert team.run("confirm", run, "--by", "ann")["confirmed"] == "Start billing"
-    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    assert until(lambda: ended(store, run)) is RunState.DONE
     asked = [e for e in store.journal.entries(run) if e.event is Event.ASKED]
     assert [(e.position, e.data["word"]) for e in asked] == [(3, "start")]
 
@@ -178,13 +171,13 @@ def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, 
     (team.folder / "hold").touch()
     first, store = worker(), team.store()
     run = team.run("apply", str(file), "--detach")["run"]
-    wait_for(lambda: begun(store, run, 0))
+    until(lambda: begun(store, run, 0))
     first.terminate()
     (team.folder / "hold").unlink()
     assert first.wait(40) == 0
     assert store.runs.get(run).state is RunState.RUNNING
     worker()
-    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    assert until(lambda: ended(store, run)) is RunState.DONE
     assert not (team.folder / "twice").exists()
 
 
@@ -192,9 +185,9 @@ def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, 
 def test_of_two_workers_one_gets_the_slot(team, billing):
     file, _ = team.plan("billing")
     pair = [start_worker(team) for _ in range(2)]
-    wait_for(lambda: any(p.poll() is not None for p in pair))
+    until(lambda: any(p.poll() is not None for p in pair))
     run, store = team.run("apply", str(file), "--detach")["run"], team.store()
-    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    assert until(lambda: ended(store, run)) is RunState.DONE
     codes = [p.poll() for p in pair]
     assert sorted(codes, key=str) == [3, None]
     (alive,) = (p for p in pair if p.poll() is None)
@@ -253,10 +246,10 @@ def test_a_cancelled_run_stops_at_a_safe_place(team, worker, groups, billing):
     store = team.store()
     (team.folder / "hold").touch()
     run = team.run("apply", str(file), "--detach")["run"]
-    wait_for(lambda: begun(store, run, 0))
+    until(lambda: begun(store, run, 0))
     cancel_run(team.context, run, by="ann")
     (team.folder / "hold").unlink()
-    assert wait_for(lambda: ended(store, run)) is RunState.CANCELLED
+    assert until(lambda: ended(store, run)) is RunState.CANCELLED
     assert groups.committed(group) == before
     team.run("undo", run)
     assert groups.committed(group) == before
@@ -274,7 +267,7 @@ def test_two_runs_on_one_group_are_not_active_at_once(team, worker, billing):
     assert run in refused["error"]
     (team.folder / "hold").unlink()
     store = team.store()
-    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    assert until(lambda: ended(store, run)) is RunState.DONE
 
 
 def test_ctrl_c_detaches(team, worker, billing):
@@ -283,11 +276,11 @@ def test_ctrl_c_detaches(team, worker, billing):
     (team.folder / "hold").touch()
     store = team.store()
     process = team.popen("apply", str(file), "--format", "json")
-    row = wait_for(lambda: store.runs.list())[0]
-    wait_for(lambda: begun(store, row.id, 0))
+    row = until(lambda: store.runs.list())[0]
+    until(lambda: begun(store, row.id, 0))
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
     (team.folder / "hold").unlink()
     assert process.returncode == 0 and f"run {row.id} continues" in err
     assert json.loads(out)["run"] == row.id
-    assert wait_for(lambda: ended(store, row.id), 120) is RunState.DONE
+    assert until(lambda: ended(store, row.id)) is RunState.DONE

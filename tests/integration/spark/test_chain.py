@@ -14,16 +14,9 @@ from integration.spark.chain_queries import ChainQuery, member_entry, write_code
 from integration.spark.test_spark_rewind import run_slowly
 from scenes.generations import generations
 from scenes.records import read_all
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
-SECONDS = 120
-
-
-def wait_for(condition, said=lambda: "it came too late", seconds=SECONDS):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, said()
-        time.sleep(0.2)
 
 
 def values(broker, topic):
@@ -61,8 +54,8 @@ class Billing:
 
     def wait(self, written):
         """Wait until so many records are in the topic, and the group has read to its end."""
-        wait_for(lambda: sum(map(len, self.written.values())) == written, lambda: str(self.written))
-        wait_for(lambda: self.position == {p: len(r) for p, r in self.written.items()})
+        until(lambda: sum(map(len, self.written.values())) == written, lambda: self.written)
+        until(lambda: self.position == {p: len(r) for p, r in self.written.items()})
 
     @property
     def written(self):
@@ -141,7 +134,7 @@ def assert_undone(team, billing, plan, run):
     was = billing.lives[1].at
     assert run_slowly(team, "undo", run)["state"] == "done"
     assert any("duplicates" in text for text in plan["outputs"]["undo"])
-    wait_for(lambda: len(billing.lives) == 3)
+    until(lambda: len(billing.lives) == 3)
     billing.wait(len(billing.sent) + 20)
     assert billing.lives[2].at == was
 
@@ -199,8 +192,8 @@ class Shop:
         self.wait()
 
     def wait(self):
-        wait_for(lambda: self.result == counted(self.sent), lambda: str(self.result))
-        wait_for(lambda: self.missing == 0, lambda: f"{self.missing} of the totals")
+        until(lambda: self.result == counted(self.sent), lambda: self.result)
+        until(lambda: self.missing == 0, lambda: f"{self.missing} of the totals")
 
     @property
     def missing(self):
@@ -252,7 +245,7 @@ def test_a_stateful_query_counts_each_record_once(team, shop):
     run = run_slowly(team, "apply", str(file))
     assert run["state"] == "done"
     again = sum(v[0] in "defg" for v in shop.sent)
-    wait_for(lambda: sum(map(len, shop.written.values())) == sum(map(len, before.values())) + again)
+    until(lambda: sum(map(len, shop.written.values())) == sum(map(len, before.values())) + again)
     # Had it kept its state, or read the replaced records as well, these would count twice. What
     # it wrote while it caught up comes after what the last query skips.
     shop.wait()
@@ -274,7 +267,7 @@ def test_from_the_earliest_offsets_state_is_rebuilt_from_the_rewritten_records(t
     rows = [(r["pipeline"], r["choice"], r["is_exact"]) for r in plan["impact"]["chain"]]
     assert rows == [("upper", "reset", True), ("totals", "reset", True), ("shout", "skip", True)]
     assert run_slowly(team, "apply", str(file))["state"] == "done"
-    wait_for(lambda: sum(map(len, shop.written.values())) == 2 * len(shop.sent))
+    until(lambda: sum(map(len, shop.written.values())) == 2 * len(shop.sent))
     after = shop.written
     for part, rows in before.items():
         assert Counter(after[part][len(rows) :]) == Counter(rows)

@@ -11,6 +11,7 @@ from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.conftest import Team, end_workers
 from integration.spark.driven import Driven
 from support.file_hashes import hashes
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 JOBS = """
@@ -113,11 +114,8 @@ class Pipeline(Driven):
     def wait_until_read(self):
         self.wait_for(lambda: self.read() == len(self.sent))
 
-    def wait_for(self, condition, seconds=420):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, self.why
-            time.sleep(0.1)
+    def wait_for(self, condition):
+        until(condition, lambda: self.why, every=0.1, seconds=2 * PATIENCE)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from integration.spark.driven import Driven
 from integration.spark.online_queries import JOBS
 from scenes.records import make_topic, read_all
 from scenes.small_spark import small_spark
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 CONFIG = small_spark()
@@ -103,10 +104,11 @@ class Pipeline(Driven):
     def wait_until_written(self, orders):
         """Wait until all orders that were sent by now are in the output topic."""
         wanted = {f"o{n}" for n in list(orders.sent)}
-        deadline = time.monotonic() + 240
-        while not wanted <= {order for order, _ in self.written()}:
-            assert time.monotonic() < deadline, f"orders are missing: {self.why}"
-            time.sleep(1)
+        until(
+            lambda: wanted <= {order for order, _ in self.written()},
+            lambda: f"orders are missing: {self.why}",
+            every=1,
+        )
 
     def shadow(self):
         from confluent_kafka.admin import AdminClient
@@ -119,19 +121,12 @@ class Pipeline(Driven):
 
     def wait_for_question(self, run):
         """Wait until the run asks for the switch."""
-        self._wait_for(lambda: self.team.run("runs", run)["waits_for"] is not None)
+        until(lambda: self.team.run("runs", run)["waits_for"] is not None, every=1)
 
     def wait_until_followed(self, run):
         """Wait until the new version has processed batches since the question was asked."""
         before = len(self.notes(run))
-        self._wait_for(lambda: any("has read" in n for n in self.notes(run)[before:]))
-
-    @staticmethod
-    def _wait_for(condition):
-        deadline = time.monotonic() + 240
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(1)
+        until(lambda: any("has read" in n for n in self.notes(run)[before:]), every=1)
 
     def leftovers(self):
         return sorted(p.name for p in self.folder.glob(".checkpoint.*"))
@@ -152,11 +147,8 @@ def orders(pipeline, broker):
     made = Orders(broker, pipeline.topic)
     made.start()
     pipeline.shell("start")
-    deadline = time.monotonic() + 60
-    while not made.sent:
-        assert time.monotonic() < deadline, "no order was sent"
-        # Nothing is waited for before the first order is sent, and there is no checkpoint yet.
-        time.sleep(0.05)
+    # Nothing is waited for before the first order is sent, and there is no checkpoint yet.
+    until(lambda: made.sent, "no order was sent")
     pipeline.wait_until_written(made)
     yield made
     made.close()
@@ -229,11 +221,10 @@ def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
     notes = pipeline.notes(done["run"])
     assert any("0 missing, 0 extra, 0 different" in n for n in notes), notes
     assert pipeline.current == "second" and not pipeline.shadow()
-    written, deadline = pipeline.written(), time.monotonic() + 120
-    while not any(version == "second" for _, version in written):
-        assert time.monotonic() < deadline, "the second version writes nothing"
-        time.sleep(0.2)
-        written = pipeline.written()
+    until(
+        lambda: any(version == "second" for _, version in pipeline.written()),
+        "the second version writes nothing",
+    )
     pipeline.wait_until_written(orders)
     written = pipeline.written()
     counts = Counter(order for order, _ in written)

@@ -18,7 +18,8 @@ from headgate.usecases.restore_points.check_point import check_point
 from headgate.usecases.restore_points.list_points import list_points
 from headgate.usecases.restore_points.make_point import make_point
 from integration.spark.driven import Driven
-from integration.spark.test_spark_rewind import run_slowly, wait_for
+from integration.spark.test_spark_rewind import run_slowly
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -142,7 +143,7 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
             query.shell("start")
             points = _points(team.context, query, count=3)
             # Go on until Spark has removed the first point's batch from its own logs.
-            wait_for(lambda: min(_logged(query.checkpoint)) > points[1].batch)
+            until(lambda: min(_logged(query.checkpoint)) > points[1].batch)
         assert not query.why
         hashes = [tree_hash(Path(p.location)) for p in points]
         for point in points:
@@ -154,7 +155,7 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
         assert row.verified_at and row.rows == len(query.records(points[1].offsets))
         assert row.in_kafka is True
 
-        wait_for(lambda: query.counts == query.records())
+        until(lambda: query.counts == query.records())
         # Back to a batch that only the point has.
         asked = ("--batch", str(points[1].batch), "--sink", "other")
         file, plan = team.plan("counted", *asked, scenario="rewind")
@@ -170,15 +171,15 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
         whole, old = query.records(), query.records(points[1].offsets)
         changed = {k: n for k, n in whole.items() if n != old.get(k)}
         # Counts go on from the point's: were its state another one, they would differ.
-        wait_for(lambda: query.counts == changed or query.why)
+        until(lambda: query.counts == changed or query.why)
         assert query.counts == changed, query.why
 
         _busy(query, produce, "before-undo")
         undone = run_slowly(team, "undo", done["run"])
         assert undone["state"] == "done"
         produce(name, ["undone"])
-        wait_for(lambda: query.counts.get("undone") == 1)
-        wait_for(lambda: query.counts | whole == query.records() | query.counts)
+        until(lambda: query.counts.get("undone") == 1)
+        until(lambda: query.counts | whole == query.records() | query.counts)
         assert all(query.counts[k] <= n for k, n in query.records().items() if k in query.counts)
         query.shell("stop")
 
@@ -191,7 +192,7 @@ def _busy(query, produce, word):
     """
     for number in range(4):
         produce(query.topic, [f"{word}-{number}"])
-        wait_for(lambda n=number: f"{word}-{n}" in query.counts or query.why)
+        until(lambda n=number: f"{word}-{n}" in query.counts or query.why)
 
 
 def _logged(checkpoint):
@@ -200,9 +201,9 @@ def _logged(checkpoint):
 
 def _points(context, query, count):
     """Make points as fast as they come, of different batches."""
-    wait_for(lambda: _has_batch(query))
+    until(lambda: _has_batch(query))
     points = {}
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + PATIENCE
     while len(points) < count:
         assert time.monotonic() < deadline, query.why
         point = make_point(context, "counted")

@@ -12,6 +12,7 @@ from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
 from headgate.gateway.spark.read_state import read_state
 from support.file_hashes import hashes
+from support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.spark]
 STATE = "spark.sql.streaming.stateStore."
@@ -96,7 +97,7 @@ def _wait_until_still(folder: Path) -> None:
     """A session that lives on writes snapshots of what it has loaded for a while."""
     names, still = None, 0
     # Nothing says when it has written the last one: two seconds without any.
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while still < 8:
         assert time.monotonic() < deadline, "snapshots keep coming"
         time.sleep(0.25)

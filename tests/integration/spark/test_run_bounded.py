@@ -19,6 +19,7 @@ from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from integration.spark.bounded_query import SOURCE, counted, written
 from scenes.records import Writer, make_topic, read_all, write_history
 from scenes.small_spark import SMALL
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
@@ -112,10 +113,7 @@ def test_a_killed_run_ends_at_the_offsets_of_its_first_start(bounded):
     killed_at = bounded.reached
     assert sum(killed_at.values()) < sum(ends.values())
     # More is written, and must not be read.
-    deadline = time.monotonic() + 60
-    while not bounded.is_behind(ends):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: bounded.is_behind(ends), "no more is written")
     found = bounded.run("--max-records=30")
     assert (found.outcome, found.error) == (JobOutcome.DONE, "")
     assert found.facts["bound"] == {"0": {bounded.topic: {str(p): at for p, at in ends.items()}}}

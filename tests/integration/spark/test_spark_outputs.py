@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 from integration.spark.driven import Driven
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -44,7 +44,7 @@ def rows(spark, team, topic, produce, broker):
     with Rows(spark, team.folder, broker, orders) as made:
         team.register(made.table("rows"))
         made.shell("start")
-        wait_for(lambda: len(read(made.out)) == 20 and made.query.lastProgress, made)
+        until(lambda: len(read(made.out)) == 20 and made.query.lastProgress, lambda: made.why)
         (team.folder / "progress.json").write_text(made.query.lastProgress.json)
         team.run("capture", "progress.json", "--pipeline", "rows")
         yield made
@@ -70,13 +70,6 @@ def truth(consume, topic: str, count: int) -> list[tuple[int, int, str]]:
     return sorted((m.partition(), m.offset(), m.value().decode()) for m in consume(topic, count))
 
 
-def wait_for(condition, rows, seconds=240):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, rows.why
-        time.sleep(0.1)
-
-
 def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consume):
     orders, out = rows.topic, rows.out
     file, plan = team.plan("rows", "--outputs=empty")
@@ -90,7 +83,7 @@ def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consu
     ]
     produce(orders, [f"late-{n}" for n in range(5)])
     done = team.run("apply", str(file))
-    wait_for(lambda: len(read(out)) >= 25, rows)
+    until(lambda: len(read(out)) >= 25, lambda: rows.why)
     assert read(out) == truth(consume, orders, 25)
     aside = team.folder / f".out.aside-{done['run']}"
     kept = {path.name: path.read_bytes() for path in aside.glob("*.json")}
@@ -101,6 +94,6 @@ def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consu
     assert not aside.exists() and len(since) == 1
     assert read(since[0]) == truth(consume, orders, 25)
     # The old query goes on behind the files that it had written.
-    wait_for(lambda: len(read(out)) >= 25, rows)
+    until(lambda: len(read(out)) >= 25, lambda: rows.why)
     assert read(out) == truth(consume, orders, 25)
     assert {name: (out / name).read_bytes() for name in kept} == kept

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 QUERY = Path(__file__).parent / "query.py"
@@ -33,7 +34,7 @@ def counts(team, topic, produce, broker):
         *(f"{word} = {json.dumps(text)}" for word, text in commands.items()),
     )
     subprocess.run(commands["start"], shell=True, cwd=team.folder, check=True)
-    wait_for(lambda: committed(checkpoint) == {orders: 20})
+    until(lambda: committed(checkpoint) == {orders: 20})
     yield orders, checkpoint
     subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=False)
 
@@ -44,13 +45,6 @@ def committed(checkpoint):
     if found is None or found.last_commit_batch != found.last_offset_batch:
         return {}
     return {topic: sum(parts.values()) for topic, parts in found.offsets.items()}
-
-
-def wait_for(condition, seconds=300):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.3)
 
 
 def status(team):
@@ -74,7 +68,7 @@ def test_a_query_begins_anew_and_goes_back_byte_for_byte(team, counts, produce):
     done = team.run("apply", str(file))
     assert done["state"] == "done"
     assert read_checkpoint(str(checkpoint)).query_id != old.query_id
-    wait_for(lambda: committed(checkpoint) == {orders: 20})
+    until(lambda: committed(checkpoint) == {orders: 20})
     followed = team.run("runs", done["run"], "--follow")["catch_up"]
     assert (followed["done"], followed["left"], followed["at_end"]) == (20, 0, 2)
     assert followed["batch"] == read_checkpoint(str(checkpoint)).last_commit_batch
@@ -83,7 +77,7 @@ def test_a_query_begins_anew_and_goes_back_byte_for_byte(team, counts, produce):
     assert kept == tree_hash(team.folder / ".headgate" / "runs" / done["run"] / "checkpoint")
 
     produce(orders, ["city-9"] * 5)
-    wait_for(lambda: committed(checkpoint) == {orders: 25})
+    until(lambda: committed(checkpoint) == {orders: 25})
     undone = team.run("undo", done["run"])
     assert undone["state"] == "done"
     detail = team.run("runs", undone["run"])
@@ -91,7 +85,7 @@ def test_a_query_begins_anew_and_goes_back_byte_for_byte(team, counts, produce):
     assert read_checkpoint(str(checkpoint)).query_id == old.query_id
     assert not aside.exists()
     # The old query goes on where it stopped: 5 records came since.
-    wait_for(lambda: committed(checkpoint) == {orders: 25})
+    until(lambda: committed(checkpoint) == {orders: 25})
     assert read_checkpoint(str(checkpoint)).last_commit_batch == old.last_commit_batch + 1
 
 

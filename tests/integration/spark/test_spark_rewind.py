@@ -2,13 +2,13 @@
 
 import json
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.spark.driven import Driven
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -75,7 +75,7 @@ def distinct(spark, team, topic, produce, broker):
         query.shell("start")
         for numbers in (range(8), range(4, 16), range(12, 24)):
             writer.send(numbers)
-            wait_for(lambda: sorted(visible(query.out)) == sorted(writer.written))
+            until(lambda: sorted(visible(query.out)) == sorted(writer.written))
         yield writer, query.checkpoint, query.out
         query.shell("stop")
 
@@ -100,13 +100,6 @@ def visible(out):
         return []
 
 
-def wait_for(condition, seconds=300):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 def run_slowly(team, *args):
     """Three starts of Spark are in a run: a busy machine needs minutes for them."""
     process = team.popen(*args, "--format", "json")
@@ -119,7 +112,7 @@ def run_slowly(team, *args):
 def test_every_value_comes_once_after_going_back_and_after_the_undo(team, distinct):
     writer, checkpoint, out = distinct
     # The sink has a batch before its commit is written.
-    wait_for(lambda: read_checkpoint(str(checkpoint)).last_commit_batch >= 2)
+    until(lambda: read_checkpoint(str(checkpoint)).last_commit_batch >= 2)
     last = read_checkpoint(str(checkpoint)).last_commit_batch
     with writer:
         asked = ("--batch", "1", "--sink", "file", "--sink-path", str(out))
@@ -130,9 +123,9 @@ def test_every_value_comes_once_after_going_back_and_after_the_undo(team, distin
         assert done["state"] == "done"
         aside = team.folder / f".checkpoint.before-{done['run']}"
         kept, log = tree_hash(aside), tree_hash(out / f".headgate-before-{done['run']}" / "log")
-        wait_for(lambda: read_checkpoint(str(checkpoint)).last_commit_batch > last + 1)
+        until(lambda: read_checkpoint(str(checkpoint)).last_commit_batch > last + 1)
     # A batch that the sink had dropped, or state of later batches that stayed, would lose values.
-    wait_for(lambda: sorted(visible(out)) == sorted(writer.written))
+    until(lambda: sorted(visible(out)) == sorted(writer.written))
     # What the query has done since did not reach what was put aside, though the files are linked.
     assert tree_hash(aside) == kept
 
@@ -141,4 +134,4 @@ def test_every_value_comes_once_after_going_back_and_after_the_undo(team, distin
     notes = [n["message"] for n in team.run("runs", undone["run"])["progress"]]
     assert any("identical to the original" in note for note in notes)
     assert not aside.exists() and log
-    wait_for(lambda: sorted(visible(out)) == sorted(writer.written))
+    until(lambda: sorted(visible(out)) == sorted(writer.written))

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
@@ -16,9 +15,9 @@ from integration.conftest import Team
 from integration.spark.bounded_query import counted, written
 from scenes.bounded import BoundedSpark
 from scenes.records import read_all, write_history
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
-SECONDS = 240
 
 
 class Scheduled:
@@ -42,12 +41,8 @@ class Scheduled:
         return [r for r in reversed(found) if not states or r.state in states]
 
     def wait(self, condition, what):
-        deadline = time.monotonic() + SECONDS
-        while not (found := condition()):
-            log = (self.team.folder / "worker.log").read_text()[-6000:]
-            assert time.monotonic() < deadline, f"{what}\n{log}"
-            time.sleep(0.5)
-        return found
+        log = self.team.folder / "worker.log"
+        return until(condition, lambda: f"{what}\n{log.read_text()[-6000:]}", every=0.5)
 
     def close(self):
         self.worker.terminate()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 
 import pytest
 
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.spark.poisoned import POISON, Poisoned
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
@@ -32,27 +32,20 @@ def poisoned(spark, team, topic, produce, broker):
         for part, values in sent.items():
             produce(orders, values, partition=part)
         query.shell("start")
-        wait_for(lambda: committed(query) == 0, query)
+        until(lambda: committed(query) == 0, lambda: query.why)
         query.shell("stop")
         more = {0: ["b", "a", POISON, "c", "d", "a"], 1: ["y", "x", "a"]}
         for part, values in more.items():
             produce(orders, values, partition=part)
             sent[part] = sent[part] + values
         query.shell("start")
-        wait_for(lambda: "can not be read" in query.why, query)
+        until(lambda: "can not be read" in query.why, lambda: query.why)
         return query, sent
 
     yield make
     for query in made:
         query.__exit__()
     spark.conf.unset(PROVIDER)
-
-
-def wait_for(condition, query, seconds=240):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, query.why
-        time.sleep(0.2)
 
 
 def committed(query):
@@ -110,7 +103,7 @@ def test_a_record_is_left_out_and_the_state_is_that_of_all_others(team, poisoned
     run = team.run("apply", str(file))
     produce(query.topic, ["c", "a", "z"], partition=0)
     sent[0] += ["c", "a", "z"]
-    wait_for(lambda: read_so_far(query, sent), query)
+    until(lambda: read_so_far(query, sent), lambda: query.why)
     query.shell("stop")
     last = committed(query)
     assert state_of(spark, query.checkpoint, last) == counted_directly(sent, without=(0, 5))
@@ -135,7 +128,7 @@ def test_files_have_every_record_but_the_skipped_one_and_after_the_undo_all(
     run = team.run("apply", str(file))
     produce(query.topic, ["c", "a"], partition=0)
     sent[0] += ["c", "a"]
-    wait_for(lambda: read_so_far(query, sent), query)
+    until(lambda: read_so_far(query, sent), lambda: query.why)
     query.shell("stop")
     assert rows_of(spark, query.out) == sent_rows(sent, without=(0, 5))
 
@@ -144,6 +137,6 @@ def test_files_have_every_record_but_the_skipped_one_and_after_the_undo_all(
     # A version that can read the record does the batch whole: the sink must not drop it.
     query.fixed = True
     query.shell("start")
-    wait_for(lambda: read_so_far(query, sent), query)
+    until(lambda: read_so_far(query, sent), lambda: query.why)
     query.shell("stop")
     assert rows_of(spark, query.out) == sent_rows(sent)

@@ -17,6 +17,7 @@ import pytest
 
 from scenes.records import make_topic, read_all
 from scenes.small_spark import small_spark
+from support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -57,7 +58,7 @@ def orders(broker, unique):
     for number in range(COUNT):
         write(number)
     last = {key_of(number): number for number in range(COUNT)}
-    deadline, more = time.monotonic() + 90, COUNT
+    deadline, more = time.monotonic() + PATIENCE, COUNT
     while True:
         # Only a segment that another one follows is compacted.
         write(more)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from headgate.gateway.process.child_process import descendants
 from headgate.gateway.spark.compare_outputs import CompareRequest, compare_outputs
 from headgate.model.registered_pipelines import Registry, SparkSettings
 from headgate.spark_jobs.data import compare_outputs as program
+from support.waiting import until
 
 pytestmark = pytest.mark.spark
 SECRET = "cmp-s3cr3t-value"
@@ -75,13 +75,6 @@ def engines(team):
 
 def folders(team):
     return list((team / "tmp").glob("headgate-compare-*"))
-
-
-def until(reached, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_a_cancelled_comparison_leaves_no_process_and_no_file(team, compare):

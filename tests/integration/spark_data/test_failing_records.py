@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from headgate.gateway.process.shell_commands import marked
 from headgate.parse.kafka.dead_letters import FAILED_IN, read_dead_letter
 from integration.spark_data.control_orders import RANGE, register, rows_of, write_orders
 from integration.spark_data.control_queries import FAILING
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 COUNT, PARTITIONS = 1200, 3
@@ -125,10 +125,8 @@ def test_all_others_are_processed_once_also_after_kill_9(team, orders, topic, co
         "process_records", "write_dead_letters", "install_results"
     ]  # fmt: skip
     run = team.run("apply", str(file), "--detach")["run"]
-    runs, deadline = team.folder / ".headgate" / "runs" / run, time.monotonic() + 600
-    while not list(runs.glob("**/failing-records.json")):
-        assert time.monotonic() < deadline, team.worker_log()
-        time.sleep(0.02)
+    runs, found = team.folder / ".headgate" / "runs" / run, "**/failing-records.json"
+    until(lambda: any(runs.glob(found)), team.worker_log, every=0.02, seconds=2 * PATIENCE)
     # All are found, and Spark has begun with the others.
     team.kill_workers()
     for pid in marked(f"{run}:spark:replay_query"):

@@ -5,13 +5,13 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from scenes.small_spark import small_spark
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -77,10 +77,11 @@ def test_a_killed_run_appends_each_result_once(
     assert any("each result is written once" in r for r in plan["risks"])
     run = team.run("apply", str(file), "--detach")["run"]
     staged = f"headgate-staged-{run}"
-    deadline = time.monotonic() + 400
-    while staged not in kafka_admin.list_topics(timeout=30).topics:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(
+        lambda: staged in kafka_admin.list_topics(timeout=30).topics,
+        team.worker_log,
+        seconds=2 * PATIENCE,
+    )
     team.kill_workers()
     team.start_worker()
     assert team.ended(run) == "done"

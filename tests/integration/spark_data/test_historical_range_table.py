@@ -5,15 +5,16 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scenes.small_spark import small_spark
 from support.postgres_server import running_postgres
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -29,6 +30,10 @@ CREATE TABLE totals (
     PRIMARY KEY (city, window_start)
 )
 """
+
+
+# Each has a start of Spark before it.
+wait_for = partial(until, seconds=2 * PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -185,14 +190,6 @@ def spark_pids(team):
     return found
 
 
-def wait_for(condition, seconds=400):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
-
-
 @pytest.mark.long
 def test_a_run_killed_while_spark_writes_and_in_the_transaction_is_resumed(team, orders, shop):
     before = rows(shop)
@@ -209,7 +206,7 @@ def test_a_run_killed_while_spark_writes_and_in_the_transaction_is_resumed(team,
     wait_for(lambda: own_tables(shop))
     team.kill_workers()
     # The program dies with its worker.
-    wait_for(lambda: not spark_pids(team), 60)
+    until(lambda: not spark_pids(team))
     assert rows(shop) == before
     team.start_worker()
     waiting = (
@@ -220,7 +217,7 @@ def test_a_run_killed_while_spark_writes_and_in_the_transaction_is_resumed(team,
     assert rows(shop) == before
     shop.execute("SELECT pg_advisory_unlock(42)")
     active = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'writer'"
-    wait_for(lambda: shop.execute(active).fetchone() == (0,), 60)
+    until(lambda: shop.execute(active).fetchone() == (0,))
     assert rows(shop) == before
     team.start_worker()
     assert team.ended(run) == "done"

@@ -1,8 +1,8 @@
 """Late orders into a real PostgreSQL table, compared row by row with plain Python."""
 
 import json
-import time
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from integration.spark_data.late_year import (
     write_year,
 )
 from support.postgres_server import running_postgres
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 PASSWORD = "l4te-s3cr3t-value"
@@ -34,6 +35,10 @@ TABLES = {
     "by_customer": f"customer text PRIMARY KEY, total int8, orders int8, last timestamp, {MORE}",
 }
 COLUMNS = {name: [w.split()[0] for w in text.split(", ")] for name, text in TABLES.items()}
+
+
+# Each has a start of Spark before it.
+wait_for = partial(until, seconds=2 * PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -239,14 +244,6 @@ def spark_pids(team):
     return found
 
 
-def wait_for(condition, seconds=400):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
-
-
 @pytest.mark.long
 def test_windows_after_a_cancelled_run_and_two_kills(shop):
     old = daily(o for o in shop.kept if o["customer"] is not None)
@@ -288,7 +285,7 @@ def test_windows_after_a_cancelled_run_and_two_kills(shop):
     wait_for(lambda: set(shop.own_tables()) - set(staged))
     shop.team.kill_workers()
     # The program dies with its worker.
-    wait_for(lambda: not spark_pids(shop.team), 60)
+    until(lambda: not spark_pids(shop.team))
     shop.team.start_worker()
     waiting = (
         "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'writer'"
@@ -298,7 +295,7 @@ def test_windows_after_a_cancelled_run_and_two_kills(shop):
     assert shop.rows() == before
     shop.connection.execute("SELECT pg_advisory_unlock(42)")
     active = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'writer'"
-    wait_for(lambda: shop.connection.execute(active).fetchone() == (0,), 60)
+    until(lambda: shop.connection.execute(active).fetchone() == (0,))
     assert shop.rows() == before
     shop.team.start_worker()
     assert shop.team.ended(second) == "done"

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from integration.conftest import worker_pids
 from integration.spark_data.streamed_orders import HOUR, numbers, write_orders
 from scenes.records import make_topic
 from scenes.small_spark import small_spark
+from support.waiting import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 SINCE, UNTIL = "2026-04-01T12:00:00Z", "2026-04-02T18:00:00Z"
@@ -96,12 +96,12 @@ def test_a_query_with_state_runs_as_a_stream_and_continues(team, pipeline, how):
         for r in plan["risks"]
     )
     apply = team.popen("apply", str(file), "--format", "json")
-    deadline = time.monotonic() + 240
-    log = "*.stream.headgate-*/checkpoint/commits/1"
-    while not (found := list(team.folder.glob(f".{log}"))) and time.monotonic() < deadline:
-        assert apply.poll() is None, apply.communicate()
-        time.sleep(0.05)
-    assert found, "no second batch was committed"
+    log = ".*.stream.headgate-*/checkpoint/commits/1"
+    found = until(
+        lambda: list(team.folder.glob(log)) or apply.poll() is not None,
+        "no second batch was committed",
+    )
+    assert found is not True, apply.communicate()
     assert not target.exists()
     (run,) = [p.name for p in (team.folder / ".headgate" / "runs").iterdir()]
     if how == "cancel":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +11,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from headgate.cli.main import headgate
 from headgate.gateway.kafka.cluster import Kafka
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -46,13 +46,12 @@ def cut(admin, topic, offset):
     """Delete what is below an offset, as retention would, and wait until it is gone."""
     part = TopicPartition(topic, 0, offset)
     admin.delete_records([part])[part].result(20)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
+
+    def begin() -> int:
         found = admin.list_offsets({TopicPartition(topic, 0): OffsetSpec.earliest()})
-        if next(iter(found.values())).result(10).offset == offset:
-            return
-        time.sleep(0.2)
-    raise AssertionError("the log's start did not move")
+        return next(iter(found.values())).result(10).offset
+
+    until(lambda: begin() == offset, "the log's start did not move")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -130,11 +129,12 @@ class OnlineUpgradeSpark(Scene):
 
     def _wait_until_written(self) -> None:
         """Wait until every order that was sent by now is in the output topic."""
-        sent, deadline = self._sent(), time.monotonic() + 240
-        while missing := sent - {order for order, _ in self._written()}:
-            said = f"{len(missing)} orders were not written, such as {min(missing)}"
-            assert time.monotonic() < deadline, said
-            time.sleep(0.5)
+        sent = self._sent()
+
+        def missing() -> set[str]:
+            return sent - {order for order, _ in self._written()}
+
+        self.wait(lambda: not missing(), lambda: f"not written: {sorted(missing())[:3]}")
 
     def check_end(self) -> None:
         """The new version runs; each order was written once, by one of both versions."""

@@ -16,6 +16,7 @@ from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.evidence.read_cluster_for_version import reread_cluster
 from headgate.usecases.evidence.read_version import read_version
 from headgate.usecases.evidence.refresh_versions import refresh_versions
+from support.waiting import until
 
 HOUR = 3600
 CASE = Path(__file__).parents[2] / "cases" / "spark" / "agg_add_column"
@@ -149,14 +150,11 @@ def _make_again(admin, name):
     from confluent_kafka.admin import NewTopic
 
     admin.delete_topics([name])[name].result(10)
-    for _ in range(50):
-        try:
-            admin.create_topics([NewTopic(name, 1, 1)])[name].result(10)
-        except Exception:
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError(f"{name} could not be made again")
+
+    def made() -> bool:
+        return admin.create_topics([NewTopic(name, 1, 1)])[name].exception() is None
+
+    until(made, f"{name} could not be made again", every=0.1)
 
 
 def diff(*options, config=None):

@@ -12,6 +12,7 @@ from headgate.model.version import Engine
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.landscape.show_landscape import show_landscape
+from support.waiting import until
 
 pytestmark = pytest.mark.kafka
 
@@ -72,9 +73,7 @@ def test_a_topic_that_was_made_anew(query, topic, produce, kafka_admin):
     orders = topic("orders")
     produce(orders, ["a", "b", "c"], partition=0)
     kafka_admin.delete_topics([orders])[orders].result(20)
-    end = time.time() + 20
-    while orders in kafka_admin.list_topics(timeout=10).topics and time.time() < end:
-        time.sleep(0.2)
+    until(lambda: orders not in kafka_admin.list_topics(timeout=10).topics)
     kafka_admin.create_topics([NewTopic(orders, 1, 1)])[orders].result(20)
     produce(orders, ["x"], partition=0)
     city, warnings = query({orders: {"0": 3}})

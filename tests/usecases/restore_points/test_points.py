@@ -31,6 +31,7 @@ from headgate.usecases.restore_points.list_points import list_points
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.restore_points.remove_points import remove_point
 from support.checkpoint_writer import Writer
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +99,7 @@ def test_points_of_a_checkpoint_that_changes_meanwhile_are_whole(tmp_path, conte
     On a busy machine a copy may never be fast enough; then the next try makes the point.
     """
     with program(TESTS / "support" / "checkpoint_writer.py", tmp_path / "ck", 0.01):
-        points, deadline = {}, time.monotonic() + 60
+        points, deadline = {}, time.monotonic() + PATIENCE
         while len(points) < 30 and time.monotonic() < deadline:
             if (tmp_path / "ck/commits/5").exists() or points:
                 with suppress(FilesGoneError):
@@ -175,9 +176,7 @@ def test_a_killed_process_leaves_nothing_that_counts(attempt, tmp_path, context)
     assert process.stdout is not None
     process.stdout.readline()
     folder = Path(points_folder(str(tmp_path / "ck")))
-    deadline = time.monotonic() + 30
-    while not any(folder.glob(".part-*")) and process.poll() is None:
-        assert time.monotonic() < deadline
+    until(lambda: any(folder.glob(".part-*")) or process.poll() is not None, every=0)
     # At another moment each time.
     time.sleep(0.05 * attempt)
     process.send_signal(signal.SIGKILL)

@@ -1,6 +1,5 @@
 """What an application left goes, by exact ownership; an undo brings it back."""
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -12,6 +11,7 @@ from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine, Source, Version
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.offsets.partition_offsets import committed
+from support.waiting import until
 
 STATUS = "[ -e running ] && exit 0 || exit 3"
 
@@ -53,10 +53,7 @@ def application(lab, broker, kafka_admin, topic, produce, unique):
 def make(admin, name, config):
     new = NewTopic(name, num_partitions=1, replication_factor=1, config=config)
     admin.create_topics([new])[name].result(20)
-    deadline = time.monotonic() + 30
-    while name not in admin.list_topics(timeout=10).topics:
-        assert time.monotonic() < deadline, f"the broker never told of {name}"
-        time.sleep(0.05)
+    until(lambda: name in admin.list_topics(timeout=10).topics, f"the broker never told of {name}")
     return name
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +13,7 @@ from headgate.store.rows import RunState
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker import runner as runner_module
 from headgate.worker.runner import Runner
+from support.waiting import until
 
 # No start command: a person has to start again what the run stopped.
 STATUS = "[ -e running ] && exit 0 || exit 3"
@@ -38,14 +38,6 @@ def refused(lab, monkeypatch):
     return here, runner, plan, run
 
 
-def wait_for(condition):
-    deadline = time.monotonic() + 30
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return found
-
-
 def begin(runner, run):
     ended = []
     thread = threading.Thread(target=lambda: ended.append(runner.roll_back(run, 1)), daemon=True)
@@ -62,7 +54,7 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
 ):
     here, runner, plan, run = refused
     thread, ended = begin(runner, run)
-    question = wait_for(lambda: here.store.questions.open(run))
+    question = until(lambda: here.store.questions.open(run))
     assert question.request == "Start q"
     assert "Steps rolled back so far: 1." in stands(here, run)
     here.store.runs.request_cancel(run, by="ann")
@@ -89,7 +81,7 @@ def test_a_cancel_from_before_the_roll_back_is_heard_by_it_as_its_own_wish(refus
     here, runner, _plan, run = refused
     here.store.runs.request_cancel(run, by="ann")
     thread, ended = begin(runner, run)
-    wait_for(lambda: here.store.questions.open(run))
+    until(lambda: here.store.questions.open(run))
     (here.folder / "running").touch()
     here.store.questions.confirm(run, by="ann", pipeline="q")
     thread.join(30)
