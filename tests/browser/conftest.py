@@ -17,7 +17,7 @@ import pytest
 from browser.live_cluster import fill_cluster
 from support.console_seed import add_stopped_pipeline, seed
 from support.ports import free_port
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "tests" / "screenshots"
@@ -44,7 +44,7 @@ def worker(registry: Path) -> Iterator[None]:
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     yield
     running.terminate()
-    running.wait(30)
+    running.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ import pytest
 
 from browser.conftest import ROOT, _wait
 from support.ports import free_port
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +97,7 @@ def test_metrics_on_request_and_nobody_outside_is_asked(tmp_path):
                 assert ask(console, "/_stcore/metrics").status == 200
             finally:
                 server.terminate()
-                server.wait(20)
+                server.wait(PATIENCE)
     assert heard == []
 
 

@@ -13,7 +13,7 @@ import pytest
 from browser.conftest import settle
 from support.ports import free_port
 from support.running_stack import Stack
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.long]
 SPARK, GROUP, READER = "orders-by-city", "alert-mailer", "revenue-alerts"
@@ -44,7 +44,7 @@ def console(stack):
 def headgate(stack: Stack, *argv: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "headgate.cli.main"]
     command += ["--config", str(stack.home / "headgate.toml"), *argv]
-    return subprocess.run(command, capture_output=True, text=True, timeout=180)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def query_id(home: Path) -> str:

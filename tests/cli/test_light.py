@@ -9,6 +9,7 @@ import pytest
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +59,10 @@ checkpoint = "{checkpoint}"
 )
 def test_nothing_heavy_is_imported(arguments):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
@@ -91,7 +95,7 @@ def test_a_plan_waits_for_no_database_and_no_rules(team, arguments, codes):
         [sys.executable, "-c", PROGRAM, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd=team,
     )
     assert done.returncode in codes, done.stderr
@@ -108,7 +112,7 @@ def test_who_applies_a_plan_waits_for_no_database_and_no_rules(team):
         [sys.executable, "-c", PROGRAM, "apply", "plan.json"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd=team,
     )
     assert done.returncode == 4, done.stderr

@@ -13,6 +13,7 @@ from headgate import errors
 from headgate.cli.main import COMMANDS, headgate
 from headgate.cli.shared import options
 from headgate.cli.shared.group import CommandEntry, LazyGroup, Settings, config_option
+from support.waiting import PATIENCE
 
 HEAVY = ("streamlit", "dbos", "pyspark", "pandas", "confluent_kafka", "sqlalchemy", "networkx")
 
@@ -138,7 +139,7 @@ def test_without_a_reader_it_ends_as_other_programs_do(tmp_path, words):
     os.close(gone)
     done = subprocess.run(
         [sys.executable, "-m", "headgate.cli.main", *words],
-        cwd=tmp_path, stdout=end, stderr=subprocess.PIPE, text=True, timeout=60,
+        cwd=tmp_path, stdout=end, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
     )  # fmt: skip
     os.close(end)
     assert (done.returncode, done.stderr) == (141, "")
@@ -149,6 +150,6 @@ def test_with_stdout_closed_it_does_its_work_all_the_same(tmp_path):
     words = "-m headgate.cli.main topology PLAN >&-; echo $? >code"
     done = subprocess.run(
         f"{sys.executable} {words}",
-        shell=True, cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=60,
+        shell=True, cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert ((tmp_path / "code").read_text(), done.stderr) == ("0\n", "")

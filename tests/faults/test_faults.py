@@ -16,6 +16,7 @@ from scenes.faults import BROKER, DRIVER, Cell
 from scenes.forked import Forks
 from scenes.lab import Kafka, Lab
 from scenes.points import Target
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.kafka
 
@@ -180,5 +181,5 @@ def test_a_broker_that_stands_still_for_a_while_does_not_end_who_asks(lab):
             reader.stdin.write("\n")
             reader.stdin.flush()
             assert reader.stdout.readline() == "gave up\n"
-        said, _ = reader.communicate("\n", timeout=90)
+        said, _ = reader.communicate("\n", timeout=PATIENCE)
     assert (said, reader.returncode) == ("{}\n", 0)

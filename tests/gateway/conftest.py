@@ -76,7 +76,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         yield found
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 def _login() -> str:
@@ -152,6 +152,6 @@ def java_groups(broker: str, tmp_path: Path) -> Any:
             yield
         finally:
             process.stdin.close()
-            process.wait(30)
+            process.wait(PATIENCE)
 
     return run

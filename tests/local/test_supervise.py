@@ -10,12 +10,12 @@ import pytest
 
 from headgate.gateway.process.child_process import Program, descendants, last_line
 from headgate.gateway.process.supervise import Supervisor
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 
 # A child with a grandchild in its group and one that left it, both deaf to SIGTERM.
-FAMILY = "trap '' TERM; sleep 300 & setsid sleep 300 & echo ready; wait"
+FAMILY = "trap '' TERM; sleep 900 & setsid sleep 900 & echo ready; wait"
 PARENT = """
 import signal, sys, time
 from pathlib import Path
@@ -59,13 +59,13 @@ def test_a_signal_ends_the_whole_tree(tmp_path, sign):
     until(lambda: last_line(log) == "ready")
     below = until(lambda: len(found := descendants(parent.pid)) >= 3 and found)
     parent.send_signal(sign)
-    assert parent.wait(10) == 0
+    assert parent.wait(PATIENCE) == 0
     assert not [pid for pid in below if alive(pid)]
 
 
 def test_a_killed_parent_takes_its_children_along(tmp_path):
     log = tmp_path / "log"
-    script = "trap '' TERM; echo ready; exec sleep 300"
+    script = "trap '' TERM; echo ready; exec sleep 900"
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(log), script])
     until(lambda: last_line(log) == "ready")
     below = until(lambda: descendants(parent.pid))
@@ -86,7 +86,7 @@ def test_a_death_is_told_once_and_nothing_is_restarted(tmp_path):
 
 def test_what_was_asked_to_end_is_no_death(tmp_path):
     with Supervisor() as supervisor:
-        supervisor.start(program(tmp_path, "sleep 300"))
+        supervisor.start(program(tmp_path, "sleep 900"))
         assert supervisor.stop("p") == -signal.SIGTERM
         assert not supervisor.deaths()
         assert supervisor.stop("nobody") is None
@@ -94,18 +94,18 @@ def test_what_was_asked_to_end_is_no_death(tmp_path):
 
 def test_a_second_one_of_the_name_is_refused_until_the_first_ended(tmp_path):
     with Supervisor() as supervisor:
-        supervisor.start(program(tmp_path, "sleep 300"))
+        supervisor.start(program(tmp_path, "sleep 900"))
         with pytest.raises(ValueError, match="is already running"):
-            supervisor.start(program(tmp_path, "sleep 300"))
+            supervisor.start(program(tmp_path, "sleep 900"))
         supervisor.stop("p")
-        assert supervisor.start(program(tmp_path, "sleep 300")).running
+        assert supervisor.start(program(tmp_path, "sleep 900")).running
 
 
 def test_a_program_that_is_not_there_is_said_in_its_log(tmp_path):
     with Supervisor() as supervisor:
         missing = Program(name="p", argv=("no-such-program",), log=tmp_path / "p.log")
         child = supervisor.start(missing)
-        assert child.process.wait(10) == 1
+        assert child.process.wait(PATIENCE) == 1
         assert child.last_words() == "no-such-program: No such file or directory"
 
 

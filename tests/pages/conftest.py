@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from support.console_seed import seed
+from support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +37,7 @@ def open_page() -> Callable[..., AppTest]:
 
     def run(name: str, **params: str) -> AppTest:
         st.cache_data.clear()
-        at = AppTest.from_file(str(ROOT / "console.py"), default_timeout=60).run()
+        at = AppTest.from_file(str(ROOT / "console.py"), default_timeout=PATIENCE).run()
         for key, value in params.items():
             at.query_params[key] = value
         return at.switch_page(f"pages/{name}.py").run()

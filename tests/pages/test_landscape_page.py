@@ -14,6 +14,7 @@ from headgate.ui.landscape import consumers
 from headgate.ui.shared.keys import LandscapeKey
 from pages.test_pages import text
 from support.many_pipelines import write
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,7 @@ def open_link(seeded):
 
     def run(**params):
         st.cache_data.clear()
-        at = AppTest.from_file(str(ROOT / "console.py"), default_timeout=60)
+        at = AppTest.from_file(str(ROOT / "console.py"), default_timeout=PATIENCE)
         for key, value in params.items():
             at.query_params[key] = value
         return at.run()

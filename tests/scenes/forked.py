@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 _PR_SET_PDEATHSIG = 1
 _PASSES = 100
@@ -104,7 +104,7 @@ class Forks:
         """End it and all that it forked."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(30)
+        self._process.wait(PATIENCE)
 
     def __enter__(self) -> Forks:
         return self

@@ -85,7 +85,7 @@ class Writer:
     def close(self) -> None:
         """Write no more; what was written has arrived."""
         self._end.set()
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
         self._producer.flush(30)
 
 

@@ -67,7 +67,7 @@ def running(jar, *, broker, state, prefix):
         yield
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 def written(broker, topic, number):

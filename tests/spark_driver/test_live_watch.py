@@ -19,7 +19,7 @@ from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
 from support.ports import free_port
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 
 def start(spark, folder: Path, name: str):
@@ -143,7 +143,7 @@ def test_a_connect_client_is_watched_and_ends_at_once(tmp_path):
         )
         assert client.stdout.readline() == b"ends\n", client.communicate()[1].decode()[-3000:]
         # The interpreter's own end takes a moment on a busy machine; a hang takes for ever.
-        assert client.wait(30) == 0
+        assert client.wait(PATIENCE) == 0
         client.communicate()
     told = records(tmp_path / "watch")
     assert {"started", "progress", "plan", "terminated"} <= {r["event"] for r in told}

@@ -15,6 +15,7 @@ from headgate.spark_driver.records import Kind, Record, line
 from headgate.spark_driver.sender import PlanTurns
 from headgate.spark_driver.write_folder import Folder
 from headgate.spark_driver.write_object_store import Objects
+from support.waiting import PATIENCE
 
 QUERY, RUN = "0b91e356-6bbb-44bf-9ab3-610dd4872629", "154e4c58-2810-4267-a11d-da3cc48b7c5f"
 
@@ -125,7 +126,10 @@ place.write(run, [b"c" * 59 + b"\\n"])
 
 def test_a_disk_that_takes_half_a_line_leaves_none(tmp_path):
     said = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", LIMITED, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert said.stdout.startswith("refused"), said.stderr
     (file,) = tmp_path.iterdir()
@@ -184,5 +188,7 @@ def test_watching_needs_nothing_but_what_a_driver_has():
         "from headgate.spark_driver import write_object_store, records\n"
         "print(headgate.watch(object(), '/nowhere').problem)\n"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert said.stdout.strip() == "expected a SparkSession, found object", said.stderr

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from support.waiting import PATIENCE
+
 pytestmark = pytest.mark.slow
 
 TRY = """
@@ -31,7 +33,7 @@ def tried(code, tmp_path, program=TRY):
     inside, outside = tmp_path / "scratch", tmp_path / "outside"
     inside.mkdir(), outside.mkdir()
     command = (sys.executable, "-c", program.format(code=code), str(inside), str(outside))
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert list(outside.iterdir()) == []
     return done.stdout.strip()
 

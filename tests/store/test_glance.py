@@ -13,6 +13,7 @@ from headgate.store import Store, open_store
 from headgate.store.rows import Event, NewRun, Origin, RunFilter, RunState
 from headgate.store.sqlite_reader import SqliteReader, open_soonest
 from headgate.store.worker_slots import Slot
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -237,7 +238,7 @@ def test_a_context_with_a_remote_checkpoint_knows_its_place_without_sqlalchemy(t
         f" assert o({str(file)!r}).registry.pipeline('q').checkpoint == 's3a://b/ck.2';"
         " sys.exit(bool({'sqlalchemy', 'alembic'} & sys.modules.keys()))"
     )
-    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], timeout=PATIENCE).returncode == 0
 
 
 def test_sqlalchemy_is_not_imported(filled, url):
@@ -250,4 +251,4 @@ def test_sqlalchemy_is_not_imported(filled, url):
         " s.runs.get(run), s.journal.entries(run), s.progress.of(run), Slot(s.database).is_free();"
         " sys.exit(bool({'sqlalchemy', 'alembic'} & sys.modules.keys()))"
     )
-    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], timeout=PATIENCE).returncode == 0

@@ -16,6 +16,7 @@ from alembic.script import ScriptDirectory
 from headgate.errors import StoreError, UnreachableError
 from headgate.store import migrate, open_store
 from headgate.store.tables import METADATA
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.slow
 def test_concurrent_starters_share_one_migration(url):
     code = "import sys; from headgate.store import open_store; open_store(sys.argv[1]).close()"
     starters = [subprocess.Popen([sys.executable, "-c", code, url]) for _ in range(6)]
-    assert [starter.wait(120) for starter in starters] == [0] * 6
+    assert [starter.wait(PATIENCE) for starter in starters] == [0] * 6
     open_store(url).close()
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from headgate.gateway.process.free_ports import LOOPBACK
 from support.ports import free_port
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 GIVEN = "HEADGATE_POSTGRES"
 UNPACKED = Path(__file__).parents[2] / ".cache" / "postgres"
@@ -96,7 +96,7 @@ def running_postgres() -> Iterator[Postgres]:
         finally:
             # Immediate: whoever is still connected is not waited for.
             server.send_signal(signal.SIGQUIT)
-            server.wait(30)
+            server.wait(PATIENCE)
     finally:
         log.close()
         shutil.rmtree(folder, ignore_errors=True)

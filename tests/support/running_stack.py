@@ -43,7 +43,7 @@ class Stack:
     def control(self, do: str, name: str, *more: str) -> subprocess.CompletedProcess:
         argv = [sys.executable, "-m", "headgate.local.demo.control", do, name]
         argv += ["--home", str(self.home), *more]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=150)
+        return subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
 
     def works(self) -> bool:
         return all((p.ready(self.home)).exists() for p in PIPELINES)
@@ -52,7 +52,7 @@ class Stack:
         """Send the signal; every process that there ever was must be gone soon after."""
         self.look()
         self.process.send_signal(sign)
-        code = self.process.wait(120)
+        code = self.process.wait(PATIENCE)
         # A killed stack takes its children along at once; Spark's JVMs notice a moment later, and
         # what has been killed is there until the kernel has freed its memory.
         until(lambda: not self.left(), self.left)

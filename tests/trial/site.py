@@ -79,7 +79,9 @@ class Site:
         """Run one of the registered commands by hand; returns its exit code."""
         argv = ["sh", "-c", self.commands()[word]]
         env = {**os.environ, "HEADGATE_CHECKPOINT": str(self.checkpoint)}
-        return subprocess.run(argv, cwd=self.folder, env=env, check=False, timeout=120).returncode
+        return subprocess.run(
+            argv, cwd=self.folder, env=env, check=False, timeout=PATIENCE
+        ).returncode
 
     def headgate(self, *words: str, codes: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess:
         """Run `headgate WORDS` in the folder; fail unless it exits with one of the codes."""

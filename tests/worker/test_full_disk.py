@@ -12,6 +12,7 @@ from headgate.errors import SetupError
 from headgate.gateway.process.child_process import Program, launch
 from headgate.local.up import explained
 from headgate.store import open_store
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +36,7 @@ def worker(folder, limit):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def test_a_worker_ends_when_asked(tmp_path, how, said):
         until(lambda: "serves" in log.read_text() or worker.poll() is not None, log.read_text)
         assert worker.poll() is None, log.read_text()
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(60) == 0
+        assert worker.wait(PATIENCE) == 0
     finally:
         worker.kill()
         worker.wait()

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from headgate.cli.main import headgate
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import dump, load
+from support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def test_a_pipe_is_written_to_and_a_link_is_followed(run, tmp_path):
     with ThreadPoolExecutor(1) as pool:
         read = pool.submit((tmp_path / "pipe").read_bytes)
         assert run("v.json", "-o", "pipe").exit_code == 0
-        assert load(read.result(10), source="pipe").name == "a"
+        assert load(read.result(PATIENCE), source="pipe").name == "a"
     assert run("v.json", "-o", "link").exit_code == 0
     assert (tmp_path / "link").is_symlink() and (tmp_path / "there.json").is_file()
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)

@@ -18,6 +18,7 @@ from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.requests.request_run import request_plan
 from headgate.usecases.runs.apply_plan import new_run
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow  # A process each.
 CHECKPOINT = Path(__file__).parents[2] / "golden" / "checkpoints" / "stateless_rate" / "checkpoint"
@@ -114,7 +115,7 @@ def press(command, at, argument, swallows=False):
     """Run a command and press Ctrl-C right after `at` returned."""
     argv = [sys.executable, "-c", PROGRAM, at, str(int(swallows)), command, argument]
     return subprocess.run(
-        [*argv, "--format", "json"], capture_output=True, text=True, timeout=180, check=False
+        [*argv, "--format", "json"], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 

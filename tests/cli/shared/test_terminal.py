@@ -15,6 +15,7 @@ import pytest
 from headgate.cli.shared.options import json_text
 from headgate.cli.shared.terminal import _Stream, terminal_console
 from headgate.text.tables import terminal_safe
+from support.waiting import PATIENCE
 
 HOSTILE = "x\x1b[2J\x1b]0;title\x07\n  + forged line\r\x9b31m\u202egpj.exe\u2028y\x7f\x1b[8mhidden"
 STEERING = "\x1b\x07\r\x9b\u202e\u2028\u2029\x7f\x00\x08\u2066\u200f"
@@ -23,7 +24,7 @@ STEERING = "\x1b\x07\r\x9b\u202e\u2028\u2029\x7f\x00\x08\u2066\u200f"
 def run(folder: Path, *args: str) -> tuple[str, str]:
     done = subprocess.run(
         [sys.executable, "-m", "headgate.cli.main", *args],
-        cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=240,
+        cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     return done.stdout, done.stderr
@@ -46,7 +47,7 @@ def run_in_terminal(folder: Path, *args: str) -> str:
         if not block:
             break
         seen += block
-    process.wait(60)
+    process.wait(PATIENCE)
     os.close(leader)
     return seen.decode("utf-8", "replace").replace("\r\n", "\n")
 

@@ -17,6 +17,7 @@ from headgate.gateway.files.evidence_files import FileLocation, entries, find
 from headgate.gateway.spark.event_logs import event_log, event_log_of, is_rolling, rolling_log
 from headgate.parse.spark.event_log.read import EventLog
 from support.event_logs import COMPACTED, FINISHED, PLAIN, ROOT, RUNNING
+from support.waiting import PATIENCE
 
 
 def _place(path: Path) -> FileLocation:
@@ -188,7 +189,7 @@ def test_a_pipe_is_read_once(tmp_path: Path):
     from headgate.usecases.evidence.read_version import gather
 
     assert len(queries_of(gather([str(pipe)]))) == 3
-    writer.join(10)
+    writer.join(PATIENCE)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 99, b"\x28\xb5\x2f\xfdxx", b"LZ4Block", b"\x1f\x8b"])

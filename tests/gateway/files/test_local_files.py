@@ -11,6 +11,7 @@ import pytest
 from headgate.errors import EvidenceError
 from headgate.gateway.files import evidence_files
 from headgate.usecases.evidence.read_version import read_version
+from support.waiting import PATIENCE
 
 PLAN = (
     "== Physical Plan ==\nFileScan json [k#1] Batched: false, DataFilters: [], Format: JSON, "
@@ -40,7 +41,7 @@ def test_a_pipe_whose_writer_comes_late_is_read(pipe):
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
     assert len(read_version([str(pipe)]).topology.nodes) == 2
-    writer.join(10)
+    writer.join(PATIENCE)
 
 
 def test_a_shells_own_pipe_is_waited_for(monkeypatch):
@@ -56,7 +57,7 @@ def test_a_shells_own_pipe_is_waited_for(monkeypatch):
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
     assert len(read_version([f"/dev/fd/{reader}"]).topology.nodes) == 2
-    thread.join(10)
+    thread.join(PATIENCE)
     os.close(reader)
 
 

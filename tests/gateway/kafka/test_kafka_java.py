@@ -13,7 +13,7 @@ from headgate.gateway.kafka.java_admin_client import JavaAdmin
 from headgate.gateway.kafka.java_client_config import java_config
 from headgate.gateway.process.jars import broker_class_path
 from headgate.model.cluster import GroupType
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.kafka
 
@@ -83,7 +83,7 @@ def test_it_listens_on_loopback_only_and_wants_its_token(java_admin):
 def test_a_dead_jvm_is_started_again(java_admin):
     java_admin.group_types()
     java_admin._process.kill()
-    java_admin._process.wait(10)
+    java_admin._process.wait(PATIENCE)
     assert isinstance(java_admin.group_types(), dict)
 
 
@@ -119,7 +119,7 @@ def test_it_dies_with_a_parent_that_was_killed(broker):
     assert parent.stdout
     jvm = int(parent.stdout.readline())
     parent.send_signal(signal.SIGKILL)
-    parent.wait(10)
+    parent.wait(PATIENCE)
     until(lambda: not _alive(jvm), "the JVM outlives its parent")
 
 

@@ -218,7 +218,7 @@ def test_it_returns_once_a_reader_of_the_ledger_sees_what_it_did(letters):
     thread.join(1)
     assert thread.is_alive()
     producer.commit_transaction(60)
-    thread.join(60)
+    thread.join(PATIENCE)
     assert done == [{"to_redrive": 3}]
 
 
@@ -280,7 +280,7 @@ def test_a_killed_process_leaves_nothing_twice_and_nothing_out(letters):
         while len(dead.read(letters.broker, letters.orders, "read_uncommitted")) < wanted:
             assert process.poll() is None and time.monotonic() < deadline
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.wait(PATIENCE)
     assert letters.redrive() == {"to_redrive": 200}
     assert sorted(letters.ids()) == list(range(200))
     assert sorted(_in_order(letters)) == sorted(_in_order(letters, letters.dead))
@@ -311,7 +311,7 @@ def test_a_broker_that_restarts_in_the_middle(tmp_path):
         # As long as the broker is away.
         time.sleep(2)
         kafka.start()
-        thread.join(150)
+        thread.join(PATIENCE)
         assert said, "it hangs"
         # If it gave up, the next try goes on where it was.
         assert letters.redrive() == {"to_redrive": 120}
@@ -327,7 +327,7 @@ def test_a_second_redrive_of_the_topic_ends_the_first_one(letters):
 
     def pause(_seconds):
         first.set()
-        assert second.wait(120)
+        assert second.wait(PATIENCE)
 
     def run():
         try:
@@ -337,10 +337,10 @@ def test_a_second_redrive_of_the_topic_ends_the_first_one(letters):
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert first.wait(30)
+    assert first.wait(PATIENCE)
     done = letters.redrive("r2")
     second.set()
-    thread.join(60)
+    thread.join(PATIENCE)
     assert failed and ("fenced" in failed[0] or "another run writes" in failed[0]), failed
     assert done == {"to_redrive": 80, "already_redriven": 20}
     assert sorted(letters.ids()) == list(range(100))

@@ -18,6 +18,7 @@ from headgate.gateway.kafka.write_dead_letters import write_dead_letters
 from headgate.model.dead_letters import FailedRecord
 from headgate.parse.kafka.dead_letters import FAILED_IN, read_dead_letter
 from scenes.records import make_topic
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.kafka
 
@@ -113,7 +114,7 @@ def test_a_killed_writer_leaves_nothing_twice(broker, topics, consume, written):
     orders, letters = topics
     command = [sys.executable, "-c", KILLED, broker, orders, letters, str(written)]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    killed = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     wanted = [failed(orders, n % 2, n // 2) for n in range(10)]
     with Kafka(broker) as kafka:

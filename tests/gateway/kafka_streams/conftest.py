@@ -11,7 +11,7 @@ import pytest
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
 from support.rehearsed import build_jar
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,7 @@ def old_run(
             until(lambda: _offset(read_offsets(kafka, "rehearsed")) == 3)
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE)
         # A member that is missed leaves a record behind, which no rehearsal writes.
         until(lambda: not kafka.describe_group("rehearsed").members)
     write("acb")

@@ -17,7 +17,7 @@ from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.committed_offsets import read_offsets
 from headgate.gateway.process.child_process import descendants
 from headgate.usecases.rehearsal.rehearse_kafka_streams import PREFIX
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.kafka
 
@@ -130,7 +130,7 @@ def test_nothing_is_left_where_the_rehearsal_itself_is_killed(old_run, rehearsed
         assert len(below) >= 2
     finally:
         process.send_signal(signal.SIGKILL)
-        process.wait(30)
+        process.wait(PATIENCE)
     until(lambda: not [pid for pid in below if _lives(pid)])
     assert list(scratch.iterdir())
     with scratch_folder(PREFIX, scratch) as folder:

@@ -9,12 +9,12 @@ import pytest
 
 from headgate.gateway.process import shell_commands
 from headgate.gateway.process.shell_commands import end_marked, marked, run_command
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 
 @pytest.fixture
 def run(tmp_path):
-    def call(command, seconds=20.0, mark=""):
+    def call(command, seconds=PATIENCE, mark=""):
         log = tmp_path / "logs" / "x.log"
         return run_command(command, folder=tmp_path, log=log, seconds=seconds, mark=mark)
 
@@ -30,7 +30,7 @@ def test_code_and_output_of_this_call_alone(run):
 
 def test_a_command_that_takes_too_long_is_ended_with_its_children(run, tmp_path):
     begun = time.monotonic()
-    assert run("sleep 30 & echo $! > pid; sleep 30", seconds=0.5).code is None
+    assert run("sleep 900 & echo $! > pid; sleep 900", seconds=0.5).code is None
     assert time.monotonic() - begun < 10
     wait_for_the_end(int((tmp_path / "pid").read_text()))
 
@@ -38,7 +38,7 @@ def test_a_command_that_takes_too_long_is_ended_with_its_children(run, tmp_path)
 def test_what_a_start_command_leaves_behind_stays_and_is_found(run, tmp_path):
     # All of the machine's processes are looked at, those of other tests, too.
     mark = f"{tmp_path}:q:start"
-    assert run("nohup sleep 60 & echo $! > pid", mark=mark).code == 0
+    assert run("nohup sleep 900 & echo $! > pid", mark=mark).code == 0
     pid = int((tmp_path / "pid").read_text())
     assert lives(pid) and marked(mark) == [pid]
     assert marked(f"{tmp_path}:q:stop") == []
@@ -78,7 +78,7 @@ def test_the_shell_dies_with_who_started_it(tmp_path, has_setpriv):
         "from headgate.gateway.process.shell_commands import *;"
         "from headgate.gateway.process import shell_commands;"
         f"shell_commands._has_setpriv = lambda: {has_setpriv};"
-        "run_command('echo $$ > pid; sleep 30; echo > late', folder=Path(sys.argv[1]),"
+        "run_command('echo $$ > pid; sleep 900; echo > late', folder=Path(sys.argv[1]),"
         " log=Path(sys.argv[1]) / 'log', seconds=60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])

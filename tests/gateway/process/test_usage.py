@@ -37,7 +37,7 @@ def test_too_much_on_the_disk_is_said_once_a_second(tmp_path):
 
 def test_memory_is_that_of_the_whole_session(tmp_path):
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
-    inner = "import time; held = b'x' * (150 << 20); print(1, flush=True); time.sleep(60)"
+    inner = "import time; held = b'x' * (150 << 20); print(1, flush=True); time.sleep(900)"
     program = subprocess.Popen(
         (sys.executable, "-c", code, inner), start_new_session=True, stdout=subprocess.PIPE
     )

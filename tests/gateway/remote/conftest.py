@@ -21,7 +21,7 @@ import pytest
 
 from support.fetched import fetched
 from support.ports import free_port
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[3]
 CHECKPOINT = ROOT / "tests/golden/checkpoints/rocksdb/checkpoint"
@@ -229,4 +229,4 @@ class running:
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(PATIENCE)

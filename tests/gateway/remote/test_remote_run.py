@@ -10,7 +10,7 @@ import pytest
 from headgate.gateway.checkpoint.remote_copy import copy_issue, listing_hash
 from headgate.gateway.files.remote_write import open_changes
 from integration.conftest import Team, end_workers
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 OLD = "s3a://bucket/runs/ck"
 # So many files that a copy goes on for long after its first file is there.
@@ -100,4 +100,4 @@ def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s
     assert team.context.registry.pipeline("q").checkpoint == OLD
     assert (team.folder / "started").read_text().split() == [new, OLD]
     second.terminate()
-    second.wait(60)
+    second.wait(PATIENCE)

@@ -155,7 +155,7 @@ def lab(spark, hdfs, tmp_path):
     made.driver = driver
     yield made
     driver.ending.set()
-    driver.join(30)
+    driver.join(PATIENCE)
     store.close()
 
 

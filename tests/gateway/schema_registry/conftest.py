@@ -11,7 +11,7 @@ import pytest
 
 from support.fetched import fetched
 from support.ports import free_port
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 JVM = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 API = "/apis/ccompat/v7"
@@ -40,7 +40,7 @@ def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}{API}"
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 def _answers(port: int) -> bool:

@@ -15,7 +15,7 @@ import pytest
 
 from headgate.usecases.requests.decide_request import approve_request
 from scenes.records import Writer, make_topic, read_all, write_history
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.kafka
 STAND_IN = Path(__file__).parents[2] / "scenes" / "stand_in.py"
@@ -49,7 +49,7 @@ class Scheduled:
 
     def kill_worker(self):
         os.kill(self.worker.pid, signal.SIGKILL)
-        self.worker.wait(10)
+        self.worker.wait(PATIENCE)
 
     def log(self):
         return (self.team.folder / "worker.log").read_text()[-6000:]
@@ -117,7 +117,7 @@ class Scheduled:
     def close(self):
         if self.worker is not None and self.worker.poll() is None:
             self.worker.terminate()
-            self.worker.wait(60)
+            self.worker.wait(PATIENCE)
         subprocess.run(self.commands["stop"], shell=True, cwd=self.team.folder, check=False)
 
 

@@ -14,6 +14,7 @@ from headgate.gateway.spark.event_logs import is_rolling
 from headgate.usecases.evidence.query_rows import QueryRow, queries_of
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.spark
 PROGRAM = Path(__file__).with_name("event_log_program.py")
@@ -36,7 +37,7 @@ def test_a_log_is_read_while_it_is_written_and_after(tmp_path: Path, codec: str,
             running = _seen(tmp_path / "log", told["id"])
             driver.stdin.write("\n")
             driver.stdin.close()
-            assert driver.wait(60) == 0
+            assert driver.wait(PATIENCE) == 0
         finally:
             driver.kill()
             driver.wait()

@@ -21,7 +21,7 @@ from headgate.usecases.context import open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.evidence.refresh_versions import refresh_versions
 from headgate.usecases.landscape.show_landscape import show_landscape
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.kafka
 
@@ -61,7 +61,7 @@ def running(broker, folder, name, app, **settings):
         yield
     finally:
         process.stdin.close()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from integration.conftest import Team
 from scenes.bounded import BoundedStreams
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.long]
 
@@ -22,7 +22,7 @@ def scheduled(tmp_path, broker):
         worker = subprocess.Popen(argv, cwd=tmp_path, stdout=log, stderr=log)
     yield scene, Team(tmp_path, broker)
     worker.terminate()
-    worker.wait(60)
+    worker.wait(PATIENCE)
     scene.close()
 
 

@@ -16,6 +16,7 @@ from headgate.local.demo.pipelines import PIPELINES
 from headgate.store import open_store
 from headgate.usecases.context import open_context
 from support.running_stack import Stack
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.stack
 NAMES = [p.name for p in PIPELINES]
@@ -139,6 +140,6 @@ def test_a_taken_port_is_said(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         stack = Stack(tmp_path / "home", "--port", str(taken.getsockname()[1]))
-        assert stack.process.wait(30) == 2
+        assert stack.process.wait(PATIENCE) == 2
     assert "is in use" in stack.output.read_text()
     assert not (tmp_path / "home" / "kafka").exists()

@@ -14,6 +14,7 @@ from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess
 from headgate.usecases.rehearsal.twin_sample import SampleWish
 from headgate.usecases.rehearsal.twin_spark import PREFIX, TwinOptions, run_twin
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.spark
 
@@ -35,7 +36,7 @@ def processes(tmp_path_factory):
 def twin(processes, tmp_path):
     def run(before, after, **options):
         names = (f"twin_queries:{name}" for name in (before, after))
-        chosen = TwinOptions(scratch=tmp_path, seconds=240, **options)
+        chosen = TwinOptions(scratch=tmp_path, seconds=PATIENCE, **options)
         return run_twin(*names, options=chosen, processes=processes)
 
     yield run
@@ -271,7 +272,7 @@ def test_the_command_prints_the_contract(tmp_path):
     command = [str(Path(sys.executable).with_name("headgate")), "rehearse", "--format", "json"]
     done = subprocess.run(
         [*command, "--before", "twin_queries:base", "--after", "twin_queries:swapped"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=200,
+        cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     found = json.loads(done.stdout)

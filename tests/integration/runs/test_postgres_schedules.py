@@ -9,6 +9,7 @@ from headgate.model.schedules import Schedule, TickState
 from headgate.store import open_store
 from headgate.store.rows import NewRequest, NewRun, RunState
 from support.postgres_server import running_postgres
+from support.waiting import PATIENCE
 
 # It starts a server of its own, as the tests beside it do.
 pytestmark = pytest.mark.kafka
@@ -51,9 +52,9 @@ def test_workers_that_race_count_and_decide_each_tick_once(stores):
     def decide(number):
         mine = stores[number]
         for minute in range(1, 6):
-            barrier.wait(30)
+            barrier.wait(PATIENCE)
             mine.schedules.count(known, [at(minute)])
-            barrier.wait(30)
+            barrier.wait(PATIENCE)
             for tick in mine.schedules.waiting("billing"):
                 made = mine.schedules.queue(known, tick, new(f"r{number}"), records=1)
                 if made is not None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from headgate.cli.main import headgate
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.kafka
 
@@ -314,7 +315,7 @@ def run_in(folder, *words):
     done = subprocess.run(
         [sys.executable, "-m", "headgate.cli.main", *words, "--format", "json"],
         cwd=folder, env={**os.environ, "XDG_STATE_HOME": str(folder / "lone")},
-        capture_output=True, text=True, timeout=240,
+        capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)

@@ -13,7 +13,7 @@ import pytest
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.store.rows import Event, RunState
 from headgate.store.worker_slots import Slot
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.kafka
 MEMBER = Path(__file__).parent / "member.py"
@@ -81,7 +81,7 @@ def worker(team):
     for process in started:
         if process.poll() is None:
             process.terminate()
-            process.wait(40)
+            process.wait(PATIENCE)
 
 
 def begun(store, run, position):
@@ -174,7 +174,7 @@ def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, 
     until(lambda: begun(store, run, 0))
     first.terminate()
     (team.folder / "hold").unlink()
-    assert first.wait(40) == 0
+    assert first.wait(PATIENCE) == 0
     assert store.runs.get(run).state is RunState.RUNNING
     worker()
     assert until(lambda: ended(store, run)) is RunState.DONE
@@ -192,7 +192,7 @@ def test_of_two_workers_one_gets_the_slot(team, billing):
     assert sorted(codes, key=str) == [3, None]
     (alive,) = (p for p in pair if p.poll() is None)
     alive.terminate()
-    assert alive.wait(40) == 0
+    assert alive.wait(PATIENCE) == 0
     assert "another worker already holds slot-0" in (team.folder / "worker.log").read_text()
 
 
@@ -279,7 +279,7 @@ def test_ctrl_c_detaches(team, worker, billing):
     row = until(lambda: store.runs.list())[0]
     until(lambda: begun(store, row.id, 0))
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     (team.folder / "hold").unlink()
     assert process.returncode == 0 and f"run {row.id} continues" in err
     assert json.loads(out)["run"] == row.id

@@ -14,6 +14,8 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 
+from support.waiting import PATIENCE
+
 # Whoever runs the query looks at `wanted`; `running` is there from before its start to its end.
 COMMANDS = {
     "start": "touch wanted; for i in $(seq 600); do [ -e running ] && exit 0; [ -e wanted ] ||"
@@ -43,7 +45,7 @@ class Driven:
     def __exit__(self, *_: object) -> None:
         (self.folder / "wanted").unlink(missing_ok=True)
         self._end.set()
-        self._thread.join(60)
+        self._thread.join(PATIENCE)
 
     def table(self, name: str, *more: str) -> str:
         """Return its entry in headgate.toml."""

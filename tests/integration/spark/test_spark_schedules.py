@@ -15,7 +15,7 @@ from integration.conftest import Team
 from integration.spark.bounded_query import counted, written
 from scenes.bounded import BoundedSpark
 from scenes.records import read_all, write_history
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
@@ -33,7 +33,7 @@ class Scheduled:
 
     def kill_worker(self):
         os.kill(self.worker.pid, signal.SIGKILL)
-        self.worker.wait(10)
+        self.worker.wait(PATIENCE)
 
     def runs(self, *states):
         with closing(self.team.store()) as store:
@@ -46,7 +46,7 @@ class Scheduled:
 
     def close(self):
         self.worker.terminate()
-        self.worker.wait(60)
+        self.worker.wait(PATIENCE)
         self.scene.close()
 
 

@@ -20,7 +20,7 @@ from headgate.gateway.process.child_process import descendants
 from headgate.gateway.spark.compare_outputs import CompareRequest, compare_outputs
 from headgate.model.registered_pipelines import Registry, SparkSettings
 from headgate.spark_jobs.data import compare_outputs as program
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.spark
 SECRET = "cmp-s3cr3t-value"
@@ -90,7 +90,7 @@ def test_it_ends_with_the_command_that_started_it(team):
         process = subprocess.Popen([*command, "--keys", "id"], cwd=team, stderr=subprocess.DEVNULL)
         until(lambda: engines(team))
         process.send_signal(ended)
-        code = process.wait(60)
+        code = process.wait(PATIENCE)
         assert code == last if last else code != 0
         until(lambda: not processes(team))
         # Nothing can delete the files of a process that was killed, but others can't read them.

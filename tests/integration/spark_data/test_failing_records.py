@@ -145,7 +145,7 @@ def test_all_others_are_processed_once_also_after_kill_9(team, orders, topic, co
     report = team.run("report", run)
     assert (report["totals"]["failed"], report["totals"]["read"]) == (len(FAILING), COUNT)
     assert report["totals"]["written"] == len(kept)
-    lines = team.popen("report", run, "--format", "markdown").communicate(timeout=60)[0]
+    lines = team.popen("report", run, "--format", "markdown").communicate(timeout=PATIENCE)[0]
     assert f"| Records failed | {len(FAILING)} |" in lines
     records = consume(letters, len(FAILING) + 2, seconds=10)
     assert len(records) == len(FAILING) + 1

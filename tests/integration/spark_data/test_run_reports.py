@@ -16,6 +16,7 @@ from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from headgate.reprocess.run_report import counts_of
 from integration.spark_data.control_orders import RANGE, START, register, rows_of, write_orders
 from scenes.small_spark import SMALL
+from support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 COUNT = 400
@@ -43,7 +44,8 @@ def test_a_range_reports_what_it_read_and_wrote(team, orders):
     assert process["rate"] == report["rate"] > 0
     assert not {"read", "written", "seconds"} & install.keys()
     assert report["state"] == "done" and report["seconds"] >= process["seconds"]
-    lines = team.popen("report", done["run"], "--format", "markdown").communicate(timeout=60)[0]
+    shown = team.popen("report", done["run"], "--format", "markdown")
+    lines = shown.communicate(timeout=PATIENCE)[0]
     assert f"| Records read | {COUNT} |" in lines
 
 

@@ -12,6 +12,7 @@ from headgate.gateway.process.child_process import Program
 from headgate.gateway.process.supervise import Supervisor
 from headgate.local.stack.home import is_held, only_one
 from headgate.local.stack.process_control import Line, ProcessControl, ask
+from support.waiting import PATIENCE
 
 
 def line(home, script: str) -> Line:
@@ -39,12 +40,12 @@ def stack(home, script: str):
 
     thread = threading.Thread(target=turn)
     thread.start()
-    assert opened.wait(5)
+    assert opened.wait(PATIENCE)
     try:
         yield
     finally:
         ended.set()
-        thread.join(10)
+        thread.join(PATIENCE)
 
 
 def test_start_waits_until_it_works_and_stop_until_it_ended(tmp_path):

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from support.waiting import PATIENCE
+
 
 @pytest.mark.parametrize(
     ("function", "said"),
@@ -23,7 +25,12 @@ def test_a_function_is_imported_before_a_run(tmp_path, function, said):
     program = [sys.executable, "-m", "headgate.spark_jobs.data.measure_times"]
     given = ["--entry-point", function, "--offsets", "{}", "--import-only"]
     done = subprocess.run(
-        [*program, *given], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        [*program, *given],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
     found = json.loads(done.stdout)
     assert (found["outcome"] == "done") is (said is None)

@@ -18,6 +18,7 @@ from headgate.ui.reprocess.batch_choice import frame
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.list_batches import batch_rows, list_batches
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -149,7 +150,7 @@ def test_a_query_that_goes_on_takes_files_away_while_it_is_looked_at(query):
             list(commits(query))
     finally:
         over.set()
-        going.join(20)
+        going.join(PATIENCE)
 
 
 def test_a_file_that_is_there_and_can_not_be_read_is_named(query):

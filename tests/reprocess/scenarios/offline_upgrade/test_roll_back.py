@@ -13,7 +13,7 @@ from headgate.store.rows import RunState
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker import runner as runner_module
 from headgate.worker.runner import Runner
-from support.waiting import until
+from support.waiting import PATIENCE, until
 
 # No start command: a person has to start again what the run stopped.
 STATUS = "[ -e running ] && exit 0 || exit 3"
@@ -59,7 +59,7 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     assert "Steps rolled back so far: 1." in stands(here, run)
     here.store.runs.request_cancel(run, by="ann")
     assert "The rollback stops before its next step" in stands(here, run)
-    thread.join(30)
+    thread.join(PATIENCE)
     assert ended == [(RunState.CANCELLED, "the rollback of the run was cancelled")]
     here.store.runs.finish(
         run, *ended[0][:1], error="refused; the rollback of the run was cancelled"
@@ -84,7 +84,7 @@ def test_a_cancel_from_before_the_roll_back_is_heard_by_it_as_its_own_wish(refus
     until(lambda: here.store.questions.open(run))
     (here.folder / "running").touch()
     here.store.questions.confirm(run, by="ann", pipeline="q")
-    thread.join(30)
+    thread.join(PATIENCE)
     assert ended == [(None, None)]
     assert [s.state for s in run_detail(here.store, run).steps][:2] == ["undone", "undone"]
 
