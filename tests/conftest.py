@@ -201,7 +201,7 @@ def topic(kafka_admin: Any, unique: Callable[[str], str]) -> Callable[..., str]:
     ) -> str:
         name = unique(word)
         new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config or {})
-        kafka_admin.create_topics([new])[name].result(10)
+        kafka_admin.create_topics([new])[name].result()
         # A busy broker has made it a moment before it tells of it.
         until(
             lambda: name in kafka_admin.list_topics(timeout=10).topics,

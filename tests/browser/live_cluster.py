@@ -22,7 +22,7 @@ def fill_cluster(folder, broker, kafka_admin):
         [NewTopic(t, num_partitions=3, replication_factor=1) for t in topics]
     )
     for done in made.values():
-        done.result(30)
+        done.result()
     producer = Producer({"bootstrap.servers": broker})
     for n in range(900):
         producer.produce(topics[n % 5], key=str(n), value=b"x" * 50, partition=n % 3)
@@ -41,7 +41,7 @@ def fill_cluster(folder, broker, kafka_admin):
     )
     lost = [TopicPartition("payments", 0, 30)]
     for done in kafka_admin.delete_records(lost).values():
-        done.result(30)
+        done.result()
     return file
 
 

@@ -86,7 +86,7 @@ def home(tmp_path_factory, broker, kafka_admin, produce) -> Path:
     topics = [*(f"{name}-{unique}" for name in names), f"shop-{unique}-totals-changelog"]
     made = kafka_admin.create_topics([NewTopic(t, num_partitions=2) for t in topics])
     for done in made.values():
-        done.result(30)
+        done.result()
     for name, text in (("headgate.toml", TOML), ("described.txt", DESCRIBED)):
         (folder / name).write_text(text.replace("BROKER", broker).replace("ID", unique))
     orders, clicks, dead, *others = topics

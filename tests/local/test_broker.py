@@ -24,7 +24,7 @@ def test_a_second_start_has_the_same_data(tmp_path):
 
     with running_broker(tmp_path) as address:
         admin = AdminClient({"bootstrap.servers": address})
-        admin.create_topics([NewTopic("kept", 1, 1)])["kept"].result(10)
+        admin.create_topics([NewTopic("kept", 1, 1)])["kept"].result()
         cluster = admin.list_topics(timeout=10).cluster_id
     (tmp_path / "data.partial").mkdir()  # as a start leaves it that was cut off in formatting
     with running_broker(tmp_path) as address:

@@ -35,7 +35,7 @@ def make_topic(bootstrap: str, name: str, partitions: int, **config: str) -> Non
     """Create a topic and wait for it."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config)
-    admin.create_topics([new])[name].result(30)
+    admin.create_topics([new])[name].result()
 
 
 def write_history(bootstrap: str, topic: str, partitions: int, *, count: int = 60) -> None:

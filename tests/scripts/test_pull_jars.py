@@ -94,7 +94,7 @@ def test_both_versions_run_and_do_what_was_recorded(jars, broker, kafka_admin, u
     prefix = unique("pull") + "_"
     topics = [NewTopic(prefix + n, 1, 1) for n in ("trades", "trade-counts", "volumes")]
     for future in kafka_admin.create_topics(topics).values():
-        future.result(30)
+        future.result()
     producer = Producer({"bootstrap.servers": broker})
     application = {"broker": broker, "state": tmp_path, "prefix": prefix}
     counts = prefix + "trade-counts"

@@ -36,7 +36,7 @@ class Load:
         """Create a topic and wait until the broker reports it."""
         # Event times are long ago: retention would delete the records before they are read.
         new = NewTopic(topic, partitions, 1, config={"retention.ms": "-1"})
-        self.admin.create_topics([new])[topic].result(30)
+        self.admin.create_topics([new])[topic].result()
         until(lambda: topic in self.admin.list_topics(timeout=10).topics)
 
     def write(self, topic: str, records: Iterable[Record]) -> int:

@@ -40,9 +40,9 @@ def test_a_topic_with_its_offsets_and_settings(kafka, topic, produce):
 def test_a_topic_made_anew_has_another_id(kafka, kafka_admin, topic):
     name = topic()
     before = kafka.topics([name])[name].id
-    kafka_admin.delete_topics([name])[name].result(10)
+    kafka_admin.delete_topics([name])[name].result()
     until(lambda: not kafka.topics([name]))
-    kafka_admin.create_topics([NewTopic(name, 1, 1)])[name].result(10)
+    kafka_admin.create_topics([NewTopic(name, 1, 1)])[name].result()
     until(lambda: name in kafka.topics([name]))
     assert kafka.topics([name])[name].id != before
 
@@ -106,7 +106,7 @@ def test_a_topic_deleted_in_between_costs_one_warning(kafka, kafka_admin, topic,
     gone, stays = topic("gone", partitions=3), topic("stays")
     produce(stays, ["a"])
     metadata = kafka.admin.list_topics(timeout=10).topics
-    kafka_admin.delete_topics([gone])[gone].result(10)
+    kafka_admin.delete_topics([gone])[gone].result()
     until(lambda: not kafka.topics([gone]))
     warnings = kafka_topics.Warnings()
     wanted = {name: metadata[name] for name in (gone, stays)}
@@ -148,7 +148,7 @@ def test_a_thousand_partitions_and_two_hundred_groups(kafka, kafka_admin, unique
     names = [unique("many") for _ in range(100)]
     new = [NewTopic(name, num_partitions=10, replication_factor=1) for name in names]
     for future in kafka_admin.create_topics(new).values():
-        future.result(30)
+        future.result()
     _wait_for_leaders(kafka, [(name, p) for name in names for p in range(10)])
     groups = [unique("many") for _ in range(200)]
     _commit(kafka_admin, {group: names[n % 100] for n, group in enumerate(groups)})
@@ -157,7 +157,7 @@ def test_a_thousand_partitions_and_two_hundred_groups(kafka, kafka_admin, unique
     assert all(p.end == 0 for name in names for p in cluster.topics[name].partitions)
     assert all(len(cluster.groups[group].offsets) == 10 for group in groups)
     for future in kafka_admin.delete_topics(names).values():
-        future.result(30)
+        future.result()
 
 
 def _commit(admin, topics):
@@ -167,7 +167,7 @@ def _commit(admin, topics):
         parts = [TopicPartition(name, p, 0) for p in range(10)]
         futures |= admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, parts)])
     for future in futures.values():
-        assert not any(tp.error for tp in future.result(30).topic_partitions)
+        assert not any(tp.error for tp in future.result().topic_partitions)
 
 
 def _wait_for_leaders(kafka, parts):
@@ -229,7 +229,7 @@ def _make(secured, *names):
     admin = AdminClient({**secured.config("admin"), "bootstrap.servers": secured.address})
     wanted = [NewTopic(n, 1, 1) for n in names if n not in admin.list_topics(timeout=10).topics]
     for future in (admin.create_topics(wanted) if wanted else {}).values():
-        future.result(10)
+        future.result()
     return admin
 
 
@@ -255,7 +255,7 @@ def _allow(admin, *rights):
         for name, operation in rights
     ]
     for future in admin.create_acls(bindings).values():
-        future.result(10)
+        future.result()
 
 
 def test_what_may_not_be_read_is_a_warning_and_the_rest_is_read(secured, kafka_of):

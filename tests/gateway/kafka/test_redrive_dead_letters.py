@@ -157,7 +157,7 @@ def test_records_past_retention_are_no_longer_there(letters):
     with Kafka(letters.broker) as kafka:
         part = TopicPartition(letters.dead, 0, 4)
         for future in kafka.admin.delete_records([part]).values():
-            future.result(30)
+            future.result()
     assert letters.redrive() == {"to_redrive": 6}
     assert sorted(letters.ids()) == list(range(4, 10))
 
@@ -243,10 +243,10 @@ def _configure(broker, topic, name, value):
     )
     admin = AdminClient({"bootstrap.servers": broker})
     for future in admin.incremental_alter_configs([resource]).values():
-        future.result(30)
+        future.result()
     # A broker takes a setting over a moment after it has said so.
     asked = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    until(lambda: admin.describe_configs([asked])[asked].result(30)[name].value == value, name)
+    until(lambda: admin.describe_configs([asked])[asked].result()[name].value == value, name)
 
 
 def _entry(name, value):

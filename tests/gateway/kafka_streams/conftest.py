@@ -41,7 +41,7 @@ def old_run(
 
     names = [NewTopic(f"rehearsed-{end}", 1, 1) for end in ("in", "out")]
     for future in kafka_admin.create_topics(names).values():
-        future.result(30)
+        future.result()
     producer = Producer({"bootstrap.servers": broker})
 
     def write(keys: str) -> None:

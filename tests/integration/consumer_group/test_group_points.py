@@ -51,7 +51,7 @@ def test_a_group_goes_back_to_the_offsets_of_a_point(team, groups, billing):
 def test_records_past_retention_block_the_point(team, billing, kafka_admin):
     _, name = billing
     point = team.run("restore-points", "billing", "--create")["created"]
-    kafka_admin.delete_records([TopicPartition(name, 0, 13)])[TopicPartition(name, 0)].result(30)
+    kafka_admin.delete_records([TopicPartition(name, 0, 13)])[TopicPartition(name, 0)].result()
     row = team.run("restore-points", "billing")["points"][0]
     assert row["in_kafka"] is False
     assert row["kafka"] == f"Kafka has deleted the records of {name}[0] from offset 10 to 12"

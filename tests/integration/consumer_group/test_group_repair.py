@@ -89,9 +89,9 @@ def test_the_journal_knows_where_a_run_left_the_group_unless_the_topic_was_recre
     _, plan = repair(billing, "--beyond=last-known")
     assert moves(plan) == {(0, 3)}, "it was at 9 before the run, and at 3 after it"
 
-    kafka_admin.delete_topics([orders])[orders].result(20)
+    kafka_admin.delete_topics([orders])[orders].result()
     until(lambda: orders not in kafka_admin.list_topics(timeout=10).topics)
-    kafka_admin.create_topics([NewTopic(orders, 2, 1)])[orders].result(20)
+    kafka_admin.create_topics([NewTopic(orders, 2, 1)])[orders].result()
     produce(orders, [str(n) for n in range(10)], partition=0)
     produce(orders, [str(n) for n in range(10)], partition=1)
     groups.commit(billing.group, {(orders, 0): (900, ""), (orders, 1): (4, "")})

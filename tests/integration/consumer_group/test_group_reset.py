@@ -96,7 +96,7 @@ def test_a_plan_whose_topic_was_made_anew_is_stale(team, groups, billing, kafka_
     group, orders = billing
     file, _ = team.plan("billing")
     before = groups.committed(group)
-    kafka_admin.create_partitions([NewPartitions(orders, 3)])[orders].result(10)
+    kafka_admin.create_partitions([NewPartitions(orders, 3)])[orders].result()
     refused = team.run("apply", str(file), code=3)
     assert "stale" in refused["error"] and "topics" in refused["error"]
     assert groups.committed(group) == before

@@ -128,7 +128,7 @@ def at_work(folder, broker, class_path, *, kind="rekeyed", **settings):
     topics = [NewTopic(f"{name}-{end}", 1, 1) for end in ("in", "out")]
     admin = AdminClient({"bootstrap.servers": broker})
     for future in admin.create_topics(topics).values():
-        future.result(20)
+        future.result()
     app = Application(team, name, class_path, **settings)
     app.register(kind)
     app.write(resettable.HISTORY)

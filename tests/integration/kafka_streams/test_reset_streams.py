@@ -32,7 +32,7 @@ def app(unique, kafka_admin):
     topics = [NewTopic(f"{name}-{end}", 1, 1) for end in ("in", "out")]
     topics.append(NewTopic(f"{name}-2-counts-changelog", 1, 1))
     for future in kafka_admin.create_topics(topics).values():
-        future.result(20)
+        future.result()
     return name
 
 

@@ -85,7 +85,7 @@ def deployment(broker, tmp_path_factory):
     names = [NewTopic(f"{prefix}in", 2, 1), NewTopic(f"{prefix}out", 1, 1),
              NewTopic(f"{app}-orders-changelog", 1, 1)]  # fmt: skip
     for future in admin.create_topics(names).values():
-        future.result(10)
+        future.result()
     producer = Producer({"bootstrap.servers": broker})
     for key in "abc":
         producer.produce(f"{prefix}in", key=key, value=key)

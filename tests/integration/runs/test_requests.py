@@ -81,7 +81,7 @@ def test_what_is_declined_cancelled_or_overtaken_is_not_run(
     from confluent_kafka.admin import AdminClient, NewPartitions
 
     admin = AdminClient({"bootstrap.servers": groups.bootstrap})
-    admin.create_partitions([NewPartitions(orders, 2)])[orders].result(10)
+    admin.create_partitions([NewPartitions(orders, 2)])[orders].result()
     stale = team.run("approve", third, code=3)
     assert "the plan is stale" in stale["error"]
     assert f"Decline the request with `headgate decline {third}`" in stale["error"]

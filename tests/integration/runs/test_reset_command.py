@@ -91,7 +91,7 @@ def cluster(broker, kafka_admin, tmp_path_factory):
     names = {"_in": 2, "_out": 1, "_out2": 1, "-counts-changelog": 2, "-g-repartition": 2}
     topics = [NewTopic(f"{made.app}{n}", count, 1, config=KEPT) for n, count in names.items()]
     for future in kafka_admin.create_topics(topics).values():
-        future.result(20)
+        future.result()
     producer = Producer({"bootstrap.servers": broker})
     for number in range(15):
         at = int((BASE.timestamp() + number) * 1000)
@@ -102,7 +102,7 @@ def cluster(broker, kafka_admin, tmp_path_factory):
     assert producer.flush(30) == 0
     gone = kafka_admin.delete_records([TopicPartition(f"{made.app}_in", 0, 2)])
     for future in gone.values():
-        future.result(20)
+        future.result()
     commit(broker, made.app, {("_in", 0): 10, ("_in", 1): 10, ("-g-repartition", 1): 20})
     return made
 
@@ -205,7 +205,7 @@ def neighbours(cluster, kafka_admin):
     other = f"{cluster.app}-2"
     names = [f"{other}-counts-changelog", f"{other}-g-repartition", f"{other}_in"]
     for future in kafka_admin.create_topics([NewTopic(n, 2, 1) for n in names]).values():
-        future.result(20)
+        future.result()
     commit(cluster.broker, other, {("_in", 0): 0, ("-g-repartition", 0): 0})
     return other
 
@@ -295,7 +295,7 @@ def test_it_runs_and_is_undone_without_any_registration(cluster, kafka_admin, un
     app = unique("lone")
     names = [f"{app}{end}" for end in ("_in", "-counts-changelog", "-g-repartition")]
     for future in kafka_admin.create_topics([NewTopic(n, 1, 1) for n in names]).values():
-        future.result(20)
+        future.result()
     commit(cluster.broker, app, {("_in", 0): 0, ("-g-repartition", 0): 0})
     before = ids(cluster.broker, names)
     words = ("--application-id", app, "--bootstrap-server", cluster.broker, "--to-latest")

@@ -79,7 +79,7 @@ def test_an_undo_puts_back_what_a_group_had_that_has_gone_since(group_lab, kafka
     plan = build_plan("from-scratch", "q", here.applier())
     run = here.enqueue(plan)
     here.execute(run, plan)
-    kafka_admin.delete_consumer_groups([group])[group].result(20)
+    kafka_admin.delete_consumer_groups([group])[group].result()
     assert here.applier().kafka.group(group).state == "dead"
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)

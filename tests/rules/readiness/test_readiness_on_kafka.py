@@ -45,11 +45,11 @@ def commit(broker, group, topic, offset):
 def cut(admin, topic, offset):
     """Delete what is below an offset, as retention would, and wait until it is gone."""
     part = TopicPartition(topic, 0, offset)
-    admin.delete_records([part])[part].result(20)
+    admin.delete_records([part])[part].result()
 
     def begin() -> int:
         found = admin.list_offsets({TopicPartition(topic, 0): OffsetSpec.earliest()})
-        return next(iter(found.values())).result(10).offset
+        return next(iter(found.values())).result().offset
 
     until(lambda: begin() == offset, "the log's start did not move")
 

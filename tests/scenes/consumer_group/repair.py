@@ -28,7 +28,7 @@ class RepairGroup(GroupScene):
         cut = TopicPartition(*self._part, offset + _EXPIRED)
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         for future in admin.delete_records([cut]).values():
-            future.result(30)
+            future.result()
         self.first = offset + _EXPIRED
 
     def _end(self) -> int:

@@ -59,7 +59,7 @@ def test_records_that_went_before_they_were_read(query, topic, produce, kafka_ad
     orders = topic("orders")
     produce(orders, ["a", "b", "c", "d"], partition=0)
     for future in kafka_admin.delete_records([TopicPartition(orders, 0, 3)]).values():
-        future.result(20)
+        future.result()
     city, warnings = query({orders: {"0": 1}})
     (found,) = city.positions
     assert (found.state.value, found.begin, found.lost) == ("data_lost", 3, 2)
@@ -72,9 +72,9 @@ def test_records_that_went_before_they_were_read(query, topic, produce, kafka_ad
 def test_a_topic_that_was_made_anew(query, topic, produce, kafka_admin):
     orders = topic("orders")
     produce(orders, ["a", "b", "c"], partition=0)
-    kafka_admin.delete_topics([orders])[orders].result(20)
+    kafka_admin.delete_topics([orders])[orders].result()
     until(lambda: orders not in kafka_admin.list_topics(timeout=10).topics)
-    kafka_admin.create_topics([NewTopic(orders, 1, 1)])[orders].result(20)
+    kafka_admin.create_topics([NewTopic(orders, 1, 1)])[orders].result()
     produce(orders, ["x"], partition=0)
     city, warnings = query({orders: {"0": 3}})
     (found,) = city.positions

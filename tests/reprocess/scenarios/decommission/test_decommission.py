@@ -52,7 +52,7 @@ def application(lab, broker, kafka_admin, topic, produce, unique):
 
 def make(admin, name, config):
     new = NewTopic(name, num_partitions=1, replication_factor=1, config=config)
-    admin.create_topics([new])[name].result(20)
+    admin.create_topics([new])[name].result()
     until(lambda: name in admin.list_topics(timeout=10).topics, f"the broker never told of {name}")
     return name
 
@@ -104,7 +104,7 @@ def test_an_application_whose_offsets_expired_goes_if_its_status_says_stopped(
     application, kafka_admin, consume
 ):
     here, app, mine, other, _ = application
-    kafka_admin.delete_consumer_groups([app])[app].result(20)
+    kafka_admin.delete_consumer_groups([app])[app].result()
     (reason,) = build_plan("decommission", "q", here.applier()).blockers
     assert reason == (
         f"group {app} not found, so Headgate can't verify that q is stopped. Register a status "
