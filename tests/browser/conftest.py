@@ -158,7 +158,7 @@ def visit(windows: Windows, console: str) -> Iterator[Callable[..., Any]]:
         view = {"width": size[0], "height": size[1]}
         page = windows.open(viewport=view, color_scheme=scheme, **more)
         pages.append(page)
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
         page.on("request", lambda r: _check_host(r.url, at, complaints))

@@ -160,5 +160,5 @@ LIVE = {
 def test_a_page_over_a_live_cluster_breaks_no_rule(name, live, visit, shoot):
     path, shown = LIVE[name]
     page = visit(path, at=live, size=(1440, 900))
-    page.locator(shown).first.wait_for(timeout=90_000)
+    page.locator(shown).first.wait_for()
     check(page, shoot, f"live-{name}")

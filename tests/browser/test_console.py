@@ -253,7 +253,7 @@ def test_a_reset_is_planned_run_watched_and_undone(visit, shoot, worker, registr
     dialog.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile("run="))
     page.locator(".hg-pill", has_text=re.compile("queued|running")).wait_for()
-    page.locator(".hg-pill", has_text="done").wait_for(timeout=60_000)
+    page.locator(".hg-pill", has_text="done").wait_for()
     shoot(page, "reprocess-done")
     assert sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*")) != before
     page.get_by_role("link", name="Open in Runs").click()
@@ -263,7 +263,7 @@ def test_a_reset_is_planned_run_watched_and_undone(visit, shoot, worker, registr
     shoot(page, "runs-undo")
     page.get_by_role("dialog").get_by_role("button", name="Start undo").click()
     page.locator(".hg-kind", has_text="Undo of").wait_for()
-    page.locator(".hg-pill", has_text="done").wait_for(timeout=60_000)
+    page.locator(".hg-pill", has_text="done").wait_for()
     shoot(page, "runs-undone")
     assert sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*")) == before
 

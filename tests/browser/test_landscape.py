@@ -103,7 +103,7 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
 def test_a_spark_query_that_lost_records_says_so(live, visit, shoot):
     page = visit("?view=consumers&reader=orders-by-city%20payments", at=live)
     lost = page.get_by_text("Kafka deleted unread records (25 offsets)")
-    lost.first.wait_for(timeout=90_000)
+    lost.first.wait_for()
     page.get_by_text("checkpoint", exact=True).first.wait_for()
     page.locator(".js-plotly-plot .legendtext").first.wait_for()
     page.locator(".st-key-consumers canvas").first.wait_for()

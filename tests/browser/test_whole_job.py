@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.long]
 SPARK, GROUP, READER = "orders-by-city", "alert-mailer", "revenue-alerts"
 REFUSED = "headgate.local.demo.orders_by_city:v2"
 AS_JSON = ("--format", "json")
-RUN_SECONDS = 240_000
 
 
 @pytest.fixture(scope="module")
@@ -78,15 +77,15 @@ def ended(page, state, title):
     """
     shown = page.locator("div:has(> .hg-kind)").filter(has=page.get_by_text(re.compile(title)))
     ends = shown.locator(".hg-pill", has_text=re.compile("^(done|failed|refused|cancelled)$"))
-    ends.first.wait_for(timeout=RUN_SECONDS)
+    ends.first.wait_for()
     assert ends.first.inner_text() == state, page.locator(".hg-steps").first.inner_text()
 
 
 def undo(page, shoot, name):
     first = page.url
     page.get_by_role("button", name="Undo run …").click()
-    page.get_by_role("button", name="Start undo").click(timeout=60_000)
-    page.wait_for_url(lambda url: url != first, timeout=60_000)
+    page.get_by_role("button", name="Start undo").click()
+    page.wait_for_url(lambda url: url != first)
     ended(page, "done", "^Undo of ")
     shoot(page, f"job-{name}-undone")
 
@@ -95,7 +94,7 @@ def test_the_landscape_shows_the_running_business(stack, visit, shoot):
     for scheme in ("light", "dark"):
         page = visit("?level=pipelines", scheme=scheme)
         for topic in ("orders", "payments", "customers", "city-revenue"):
-            node(page, f"topic:{topic}").wait_for(timeout=240_000)
+            node(page, f"topic:{topic}").wait_for()
         shoot(page, f"job-landscape-{scheme}")
     node(page, "topic:city-revenue").click()
     panel = page.locator(".st-key-details")
@@ -106,7 +105,7 @@ def test_the_landscape_shows_the_running_business(stack, visit, shoot):
 def test_a_click_shows_what_a_state_store_holds(stack, visit, shoot):
     page = visit(f"topology?pipeline={SPARK}")
     stores = page.locator('.graph .node[aria-label^="State store"]')
-    stores.first.wait_for(timeout=90_000)
+    stores.first.wait_for()
     shoot(page, "job-topology-opened")
     page.get_by_role("button", name="Show everything").click()
     settle(page)
@@ -125,11 +124,11 @@ def test_the_two_versions_are_compared(stack, visit, shoot):
     for scheme in ("light", "dark"):
         page = visit(f"compare?pipeline={SPARK}", scheme=scheme)
         verdict = page.locator(".hg-verdict").first
-        verdict.wait_for(timeout=60_000)
+        verdict.wait_for()
         assert "fails to start" in verdict.inner_text().lower()
         # The findings' sentences come a moment after their list.
         window = page.locator(".st-key-details").get_by_text(re.compile("window", re.IGNORECASE))
-        window.first.wait_for(timeout=30_000)
+        window.first.wait_for()
         shoot(page, f"job-compare-{scheme}")
     ran = str(int(re.search(r"@(\d+)", captured.stderr + captured.stdout)[1]) - 1)
     gate = headgate(stack, "diff", "--before", f"{SPARK}@{ran}", "--after", SPARK, *AS_JSON)
