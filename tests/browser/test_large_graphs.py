@@ -45,7 +45,7 @@ def test_a_large_graph_opens_closed_and_a_click_sends_no_graph(large, visit, sho
     page = visit("topology?pipeline=large", at=large)
     ready(page)
     assert page.locator(".graph .node").count() <= 150
-    assert in_view(page)
+    until(lambda: in_view(page))
     shoot(page, "large-closed")
     node(page, "large/7").dispatch_event("focus")
     node(page, "large/7").press("Enter")
@@ -78,6 +78,7 @@ def test_a_search_opens_what_it_finds(large, visit, shoot):
     page = visit("topology?pipeline=large&q=total%20117", at=large)
     ready(page)
     page.locator(".graph .node.hit[data-id='total-117']").wait_for()
+    settle(page)
     assert page.locator(".graph .node").count() <= 150
     shoot(page, "large-search")
 
@@ -87,7 +88,7 @@ def test_a_link_to_a_node_opens_its_box_and_a_neighbour_another(large, visit):
     page.locator(".graph .node.selected[data-id='total-3']").wait_for()
     page.locator(".st-key-neighbours").get_by_role("button", name="by key 11").click()
     page.locator(".graph .node.selected[data-id='by-11']").wait_for()
-    assert in_canvas(page, "by-11")
+    until(lambda: in_canvas(page, "by-11"))
 
 
 def in_canvas(page, node_id):
@@ -106,7 +107,7 @@ def test_what_changed_stays_in_view_on_either_side(large, visit):
     page = visit("compare?pipeline=large", at=large)
     ready(page)
     changed = "total-124"
-    assert in_canvas(page, changed)
+    until(lambda: in_canvas(page, changed))
     for side in ("Before", "After", "Both"):
         page.get_by_role("radio", name=side).or_(
             page.get_by_role("button", name=side, exact=True)
@@ -120,7 +121,7 @@ def test_a_landscape_of_300_pipelines_opens_by_owner(crowded, visit, shoot):
     page = visit("", at=crowded)
     ready(page)
     assert page.locator(".graph .node").count() == 8
-    assert in_view(page)
+    until(lambda: in_view(page))
     shoot(page, "landscape-by-owner")
     node(page, "owner:risk").click()
     node(page, "pipeline:pipeline-5").wait_for()

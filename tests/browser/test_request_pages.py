@@ -6,6 +6,7 @@ import pytest
 
 from support.console_seed import add_stopped_pipeline, seed
 from support.sampled import sampled
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -47,8 +48,12 @@ def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
     shoot(page, f"request-open-{scheme}")
     # A tablet shows the request below the table, as wide as the page.
     page.set_viewport_size({"width": 768, "height": 1024})
-    table, box = (page.locator(x).bounding_box() for x in (".stDataFrame", ".st-key-details"))
-    assert box["y"] >= table["y"] + table["height"] and box["width"] > 700
+
+    def is_below():
+        table, box = (page.locator(x).bounding_box() for x in (".stDataFrame", ".st-key-details"))
+        return box["y"] >= table["y"] + table["height"] and box["width"] > 700
+
+    until(is_below)
     shoot(page, f"request-{scheme}-768")
     page.set_viewport_size({"width": 1280, "height": 800})
     details.get_by_role("button", name="Decline").click()
