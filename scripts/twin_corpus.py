@@ -124,10 +124,13 @@ def module(case: Path, side: str) -> str:
 
 
 class Runner:
-    """Two Sparks that serve the cases, and are restarted after a failure or after 25 cases."""
+    """Two Sparks that serve the cases, and are restarted after a failure or after 25 cases.
 
-    def __init__(self, work: Path) -> None:
-        self.work, self.modules = work, work / "modules"
+    Each case may take `seconds`.
+    """
+
+    def __init__(self, work: Path, seconds: float = _SECONDS) -> None:
+        self.work, self.modules, self.seconds = work, work / "modules", seconds
         self.modules.mkdir()
         self._stack = ExitStack()
         self._processes: Any = None
@@ -152,7 +155,7 @@ class Runner:
         try:
             found = run_twin(
                 *(f"{case.name}_{side}:rehearsed" for side in sides),
-                options=TwinOptions(seconds=_SECONDS, scratch=self.work),
+                options=TwinOptions(seconds=self.seconds, scratch=self.work),
                 processes=self._sparks(),
             )
         except HeadgateError as error:

@@ -9,7 +9,6 @@ from headgate.model.registered_pipelines import Registry
 from headgate.model.rehearsal import EngineOutcome
 from headgate.usecases.context import Context
 from headgate.usecases.rehearsal.rehearse_spark import Options, rehearse
-from support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "scripts"))
@@ -44,9 +43,7 @@ def test_a_checkpoint_in_a_store_is_rehearsed_on_a_copy(s3, tmp_path, monkeypatc
         "after:rehearsed",
         before="before:rehearsed",
         context=Context(Registry(file_systems=s3.settings), "sqlite:///none.db", tmp_path),
-        options=Options(
-            conf={"spark.sql.shuffle.partitions": "2"}, scratch=tmp_path, seconds=PATIENCE
-        ),
+        options=Options(conf={"spark.sql.shuffle.partitions": "2"}, scratch=tmp_path, seconds=240),
     )
     engine = found.engine
     assert engine.outcome is EngineOutcome.REFUSES

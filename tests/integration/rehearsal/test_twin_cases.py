@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from support.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "scripts"))
 from twin_corpus import FRESH, KEPT, Runner, cases, is_right  # noqa: E402
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(4 * PATIENCE)]
 
 SAMPLE = (
     "agg_add_column", "agg_key_remove", "agg_key_rename", "agg_key_reorder_same_type",
@@ -31,7 +33,7 @@ OTHERS = {
 
 @pytest.fixture(scope="module")
 def runner(tmp_path_factory):
-    made = Runner(tmp_path_factory.mktemp("twins"))
+    made = Runner(tmp_path_factory.mktemp("twins"), seconds=3 * PATIENCE)
     yield made
     made.close()
 
