@@ -43,7 +43,7 @@ def test_a_checkpoint_in_a_store_is_rehearsed_on_a_copy(s3, tmp_path, monkeypatc
         "after:rehearsed",
         before="before:rehearsed",
         context=Context(Registry(file_systems=s3.settings), "sqlite:///none.db", tmp_path),
-        options=Options(conf={"spark.sql.shuffle.partitions": "2"}, scratch=tmp_path, seconds=240),
+        options=Options(conf={"spark.sql.shuffle.partitions": "2"}, scratch=tmp_path),
     )
     engine = found.engine
     assert engine.outcome is EngineOutcome.REFUSES

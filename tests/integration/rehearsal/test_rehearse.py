@@ -13,7 +13,7 @@ from headgate.errors import CaptureError, EvidenceError
 from headgate.model.rehearsal import EngineOutcome, RollbackTrial, Stage
 from headgate.rules.compare.engine_agreement import Agreement
 from headgate.usecases.rehearsal.rehearse_spark import PREFIX, Options, rehearse
-from support.waiting import PATIENCE, until
+from support.waiting import until
 
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "scripts"))
@@ -60,7 +60,7 @@ def laid_out(tmp_path, monkeypatch):
         scratch = tmp_path / "scratch"
         scratch.mkdir()
         monkeypatch.chdir(folder)
-        return folder, Options(conf=CONF, scratch=scratch, seconds=PATIENCE)
+        return folder, Options(conf=CONF, scratch=scratch)
 
     return make
 

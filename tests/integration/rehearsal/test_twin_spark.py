@@ -36,7 +36,7 @@ def processes(tmp_path_factory):
 def twin(processes, tmp_path):
     def run(before, after, **options):
         names = (f"twin_queries:{name}" for name in (before, after))
-        chosen = TwinOptions(scratch=tmp_path, seconds=PATIENCE, **options)
+        chosen = TwinOptions(scratch=tmp_path, **options)
         return run_twin(*names, options=chosen, processes=processes)
 
     yield run
