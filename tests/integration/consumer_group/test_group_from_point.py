@@ -41,6 +41,7 @@ def read_on(broker: str, group: str) -> set[str]:
     )
     with_topics = [t for t in consumer.list_topics(timeout=10).topics if t.startswith("minutes")]
     consumer.subscribe(with_topics)
+    # The quiet itself is asked for: 15 s until the first record, 2 s after each.
     found, quiet = set(), time.monotonic() + 15
     while time.monotonic() < quiet:
         message = consumer.poll(0.2)
