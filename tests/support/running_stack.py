@@ -10,6 +10,9 @@ from headgate.gateway.process.child_process import descendants
 from headgate.local.demo.pipelines import PIPELINES
 from support.waiting import PATIENCE, until
 
+# What ends only because its own work is done would take longer.
+_SOON = 60.0
+
 
 class Stack:
     """A running `headgate up --demo`, its output, and every process that it ever had."""
@@ -55,7 +58,7 @@ class Stack:
         code = self.process.wait(PATIENCE)
         # A killed stack takes its children along at once; Spark's JVMs notice a moment later, and
         # what has been killed is there until the kernel has freed its memory.
-        until(lambda: not self.left(), self.left)
+        until(lambda: not self.left(), self.left, seconds=_SOON)
         return code
 
     def left(self) -> list[str]:
