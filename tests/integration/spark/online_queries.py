@@ -9,7 +9,7 @@ def query(spark, extra=(), amount=F.col, topic="{sink}", dropped=()):
     value = F.from_json(F.col("value").cast("string"), "id string, city string, amount long")
     orders = source.select(value.alias("v")).select("v.*").dropDuplicates(["id"])
     columns = ["id", "city", amount("amount").alias("amount"), *extra]
-    rows = orders.select(*(c for c in columns if c not in dropped))
+    rows = orders.select(*columns).drop(*dropped)
     out = rows.select(F.col("id").alias("key"), F.to_json(F.struct("*")).alias("value"))
     writer = out.writeStream.format("kafka").option("kafka.bootstrap.servers", "{broker}")
     writer = writer.option("topic", topic).outputMode("append")

@@ -170,6 +170,17 @@ def test_a_version_with_other_results_is_stopped_before_the_switch(pipeline, ord
     assert set(counts.values()) == {1}, "a record was written twice"
 
 
+def test_a_version_without_a_field_that_consumers_have_is_blocked(pipeline, orders, groups, unique):
+    _, plan = pipeline.plan("smaller", "--ignore=city")
+    (risk,) = [r for r in plan["risks"] if "output schema" in r]
+    assert "field city is missing" in risk and "no known consumers" in risk
+    mailer = unique("mailer")
+    groups.commit(mailer, {(pipeline.sink, 0): (0, "")})
+    _, plan = pipeline.plan("smaller", "--ignore=city", code=3)
+    (said,) = plan["blockers"]
+    assert f"field city is missing. Consumers of {pipeline.sink}: {mailer}" in said
+
+
 def test_a_version_that_was_stored_meanwhile_is_a_conflict(pipeline, orders):
     file, plan = pipeline.plan("second", "--ignore=by")
     assert plan["can_apply"], plan["blockers"]

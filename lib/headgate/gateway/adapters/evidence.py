@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from headgate.errors import RefusedError
-from headgate.model.version import Version
+from headgate.model.version import Sink, Version
 from headgate.reprocess.ports.evidence import Output, RunningVersion, Trace, UpgradeVerdict
 
 Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], UpgradeVerdict]
 Read: TypeAlias = Callable[[str], Version | None]
 Look: TypeAlias = Callable[[str, str, str, Trace], RunningVersion]
 Locate: TypeAlias = Callable[[str, str | None], tuple[Output, ...]]
-Issues: TypeAlias = Callable[[str, str], tuple[str, ...] | None]
+Issues: TypeAlias = Callable[[str, str | Sink, Sink | None], tuple[str, ...] | None]
 
 
 class EvidenceAdapter:
@@ -51,6 +51,8 @@ class EvidenceAdapter:
         """Return where registered evidence says that the query writes; empty if none says it."""
         return self.locate(pipeline, query_id) if self.locate else ()
 
-    def schema_issues(self, topic: str, new: str) -> tuple[str, ...] | None:
-        """Return what consumers of a topic can't read in the schema of another one."""
-        return self.issues(topic, new) if self.issues else None
+    def schema_issues(
+        self, topic: str, new: str | Sink, old: Sink | None = None
+    ) -> tuple[str, ...] | None:
+        """Return what consumers of a topic can't read in the records of a new version."""
+        return self.issues(topic, new, old) if self.issues else None

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Group
-from headgate.model.version import Version
+from headgate.model.version import Sink, Version
 
 FAIL_ON = ("refuses", "silently_wrong", "unknown")
 WORDS = (*FAIL_ON, "mixed", "no_effect")
@@ -55,7 +55,7 @@ class UpgradeVerdict:
 
     `evidence` names a stored version with its number and a file with its whole path, so that a
     rebuilt plan reads the same; `compared` is the same of the old one. `before` is empty if only
-    its checkpoint is known.
+    its checkpoint is known. `sink` is where a new Spark version writes, and which fields.
     """
 
     outcome: str
@@ -66,6 +66,7 @@ class UpgradeVerdict:
     findings: tuple[Judged, ...] = ()
     rollback: str = "safe"
     warnings: tuple[str, ...] = ()
+    sink: Sink | None = None
 
     @property
     def closed(self) -> tuple[Judged, ...]:
@@ -183,9 +184,13 @@ class EvidenceInspector(Protocol):
         With `query_id` only runs of that query count. Empty if no source says where.
         """
 
-    def schema_issues(self, topic: str, new: str) -> tuple[str, ...] | None:
-        """Return what consumers of `topic` can't read, or misread, in records with `new`'s schema.
+    def schema_issues(
+        self, topic: str, new: str | Sink, old: Sink | None = None
+    ) -> tuple[str, ...] | None:
+        """Return what consumers of `topic` can't read, or misread, in the records of a new version.
 
-        Schemas are those of the registry or of headgate.toml; None if one of both isn't known.
-        SchemaError if one can't be read, UnreachableError if the registry doesn't answer.
+        The records have the schema of the topic `new`, or are what a Spark query with the sink
+        `new` writes instead of the sink `old`. Schemas of topics are those of the registry or of
+        headgate.toml. None if nothing is known to compare with. SchemaError if a schema can't be
+        read, UnreachableError if the registry doesn't answer.
         """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from headgate.gateway.adapters.live import LiveInspector
-from headgate.model.version import Version
+from headgate.model.version import Sink, Version
 from headgate.reprocess.ports.evidence import Output, RunningVersion, Trace, UpgradeVerdict
 from headgate.usecases.context import Context
 
@@ -39,10 +39,10 @@ def with_judge(inspector: AnyInspector, context: Context) -> AnyInspector:
 
         return read_evidence(context, pipeline)
 
-    def issues(topic: str, new: str) -> tuple[str, ...] | None:
+    def issues(topic: str, new: str | Sink, old: Sink | None) -> tuple[str, ...] | None:
         from headgate.usecases.compare.schema_issues import schema_issues
 
-        return schema_issues(context, topic, new)
+        return schema_issues(context, topic, new, old)
 
     evidence = inspector.evidence
     evidence.judge, evidence.look, evidence.locate, evidence.read = judge, look, locate, read

@@ -20,6 +20,7 @@ from headgate.rules.core.report import Finding, Location, Report, labels_of
 from headgate.rules.spark.facts.output_columns import (
     OutputChange,
     OutputChangeKind,
+    lost_fields,
     output_changes,
     same_place,
 )
@@ -29,8 +30,6 @@ from headgate.usecases.compare.downstream_schemas import of_topics
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.field_consumers import current_versions, topic_consumers
 
-_LOST = (OutputChangeKind.GONE, OutputChangeKind.TYPE)
-_WHOLE = frozenset(("byte", "short", "integer", "long"))
 READING = "RDS001"
 
 
@@ -56,7 +55,7 @@ def with_downstream_impact(
 
 
 def _consumers(context: Context, before: Version, after: Version) -> Iterator[Finding]:
-    changes = [c for c in output_changes(before, after) if c.kind in _LOST and not _is_same(c)]
+    changes = lost_fields(output_changes(before, after))
     sink = after.sink
     if not changes or sink is None or not context.registry.pipelines:
         return
@@ -95,12 +94,6 @@ def _avro_of(version: Version, topic: str, column: str) -> Iterator[Parsed]:
     """Yield what takes Avro out of a topic's column."""
     places = {f"s{s.position}.{column}" for s in version.sources or () if topic in s.topics}
     yield from (p for p in version.parsed if p.function == "from_avro" and places & set(p.columns))
-
-
-def _is_same(change: OutputChange) -> bool:
-    """Whether consumers of JSON don't notice a type's change: whole numbers are written alike."""
-    both = {change.before, change.after}
-    return bool(change.column) and change.after is not None and both <= _WHOLE
 
 
 def _of_topic(

@@ -55,6 +55,7 @@ def judge_upgrade(
         findings=tuple(_judged(f, fail_on) for f in report.findings),
         rollback=expected_rollback(report).value,
         warnings=report.warnings,
+        sink=new.sink,
     )
 
 

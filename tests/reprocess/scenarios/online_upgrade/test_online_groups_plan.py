@@ -96,7 +96,7 @@ class World(FlatPorts):
             if n in self.there
         }
 
-    def schema_issues(self, topic, new):
+    def schema_issues(self, topic, new, old):
         assert new == f"{topic}-shadow"
         if isinstance(self.issues, Exception):
             raise self.issues

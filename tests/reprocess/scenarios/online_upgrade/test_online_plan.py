@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.errors import ScenarioError
+from headgate.errors import ScenarioError, SchemaError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.output_columns import Payload
 from headgate.model.registered_pipelines import Commands, Pipeline
@@ -40,7 +40,7 @@ class World(FlatPorts):
         )
         self.other = Pipeline(name="reader", engine=Engine.SPARK, checkpoint="/reader")
         self.sources, self.judged, self.there = (KAFKA,), VERDICT, {"known"}
-        self.asked = None
+        self.asked, self.issues, self.readers = None, (), {"mailer": True}
 
     def registered(self, name):
         return self.pipeline
@@ -80,7 +80,7 @@ class World(FlatPorts):
         return {n: Topic(name=n, id=f"id-{n}", partitions=parts) for n in names}
 
     def topic_consumers(self, names):
-        return {n: {"mailer": True} for n in names}
+        return dict.fromkeys(names, self.readers)
 
     def shapes(self, names):
         return {
@@ -88,6 +88,12 @@ class World(FlatPorts):
             for n in names
             if n in self.there
         }
+
+    def schema_issues(self, topic, new, old):
+        assert (topic, new, old.place) == ("known", self.judged.sink or Sink(), "known")
+        if isinstance(self.issues, Exception):
+            raise self.issues
+        return self.issues
 
     def verdict(self, pipeline, after, before, fail_on):
         self.asked = (pipeline, after, before, fail_on)
@@ -211,6 +217,28 @@ def test_keys_that_the_results_do_not_have_block_it():
         assert plan(World(), version=version, keys=keys).can_apply
     unknown = replace(VERSION, sink=replace(SINK, payloads=(replace(payload, schema=None),)))
     assert plan(World(), version=unknown, keys=["ident"]).can_apply
+
+
+def test_consumers_of_the_output_decide_whether_a_schema_blocks_the_plan():
+    world = World()
+    world.judged = replace(VERDICT, sink=Sink(format="kafka", target="known", output_mode="append"))
+    world.issues = ("field city is missing",)
+    assert plan(world).blockers == (
+        "the output schema isn't compatible: field city is missing. Consumers of known: mailer, "
+        "reader. Keep these fields, or write to a new topic",
+    )
+    world.readers, world.other = {}, world.pipeline
+    made = plan(world)
+    said = "the output schema isn't compatible: field city is missing. known has no known consumers"
+    assert made.can_apply and said in made.risks
+    world.issues = ()
+    assert not any("schema" in risk for risk in plan(world).risks)
+    world.issues = None
+    assert any("know the schema of known-shadow yet" in risk for risk in plan(world).risks)
+    world.issues = SchemaError("broken")
+    made = plan(world)
+    assert made.blockers == ("the schemas of known and known-shadow can't be compared: broken",)
+    assert not any("schema" in risk for risk in made.risks)
 
 
 def test_files_as_a_source_block_it():

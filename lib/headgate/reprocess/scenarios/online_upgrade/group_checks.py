@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from headgate.errors import SchemaError
 from headgate.model.cluster import GroupType, Topic
 from headgate.model.registered_pipelines import Effects, Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.online_upgrade.output_schema import (
+    SCHEMA_RISKS,
+    OutputSchema,
+    output_schema,
+)
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.group_inputs import OTHER_TOPICS, other_topic_blockers
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
@@ -46,7 +50,7 @@ def blockers_of(request: PlanRequest, pair: Pair, topics: Mapping[str, Topic]) -
     yield from _command_blockers(pair)
     yield from _running_blockers(request.inspector, pair)
     yield from _topic_blockers(request.inspector, pair, topics)
-    yield from _schema_blockers(request.inspector, pair)
+    yield from _output_schema(request.inspector, pair).blockers()
     if pair.is_streams and pair.new.group is not None:
         yield from _streams_blockers(request, pair, pair.new.group)
 
@@ -139,25 +143,10 @@ def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic
         )
 
 
-def _schema_blockers(inspector: Inspector, pair: Pair) -> Iterator[str]:
-    try:
-        wrong = inspector.evidence.schema_issues(pair.output, pair.shadow)
-    except SchemaError as error:
-        yield f"the schemas of {pair.output} and {pair.shadow} can't be compared: {error}"
-        return
-    if not wrong:
-        return
-    consumers = _consumers(inspector, pair)
-    if consumers:
-        yield (
-            f"the output schema isn't compatible: {'; '.join(wrong)}. Consumers of {pair.output}: "
-            f"{name_list(consumers)}. Keep these fields, or write to a new topic"
-        )
-
-
-def _consumers(inspector: Inspector, pair: Pair) -> list[str]:
+def _output_schema(inspector: Inspector, pair: Pair) -> OutputSchema:
     found = consumers_of(inspector, pair.output, pair.old.name)
-    return [name for name in found if name != pair.new.name]
+    consumers = [name for name in found if name != pair.new.name]
+    return output_schema(inspector, pair.output, pair.shadow, consumers, pair.shadow)
 
 
 def _streams_blockers(request: PlanRequest, pair: Pair, application: str) -> Iterator[str]:
@@ -215,30 +204,10 @@ def risks_of(request: PlanRequest, pair: Pair, inputs: Mapping[str, Topic]) -> I
     yield from _state_risks(pair, inputs)
     yield NO_RESULTS_AT_SWITCH(pipeline=old.name, new_pipeline=new.name)
     yield OTHER_PRODUCERS(topic=pair.output, shadow_topic=pair.shadow)
-    yield from _schema_risks(request.inspector, pair)
+    yield from _output_schema(request.inspector, pair).risks()
     if request.options.get("allow-differences"):
         yield DIFFERENCES_ALLOWED()
     yield WRITTEN_TWICE_AFTER_ROLLBACK(pipeline=old.name, topic=pair.output)
-
-
-SCHEMA_UNKNOWN = Risk(
-    "Headgate doesn't know the schema of {shadow_topic} yet. Before the switch, the run "
-    "compares the fields of the JSON results of both versions"
-)
-SCHEMA_INCOMPATIBLE = Risk(
-    "the output schema isn't compatible: {changes}. {topic} has no known consumers"
-)
-
-
-def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
-    try:
-        wrong = inspector.evidence.schema_issues(pair.output, pair.shadow)
-    except SchemaError:
-        return
-    if wrong is None:
-        yield SCHEMA_UNKNOWN(shadow_topic=pair.shadow)
-    elif wrong and not _consumers(inspector, pair):
-        yield SCHEMA_INCOMPATIBLE(changes="; ".join(wrong), topic=pair.output)
 
 
 TWICE_BETWEEN_STOPS = Risk(
@@ -306,8 +275,7 @@ RISKS = (
     OTHER_PRODUCERS,
     DIFFERENCES_ALLOWED,
     WRITTEN_TWICE_AFTER_ROLLBACK,
-    SCHEMA_UNKNOWN,
-    SCHEMA_INCOMPATIBLE,
+    *SCHEMA_RISKS,
     TWICE_BETWEEN_STOPS,
     TWICE_IF_UNCOMMITTED,
     RESULTS_BEFORE_COMMIT,

@@ -22,6 +22,11 @@ from headgate.reprocess.scenarios.offline_upgrade.spark import (
     upgrade_commands,
 )
 from headgate.reprocess.scenarios.online_upgrade.group_checks import DIFFERENCES_ALLOWED
+from headgate.reprocess.scenarios.online_upgrade.output_schema import (
+    SCHEMA_RISKS,
+    OutputSchema,
+    output_schema,
+)
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.compared_results import comparison_of
 from headgate.reprocess.steps.base.step import Step, topic_facts
@@ -65,7 +70,11 @@ def _plan(
     sink = _sink_topic(request)
     facts = topic_facts(topics)
     shadow = str(request.options.get("shadow-topic", f"{sink}-shadow"))
-    blockers = []
+    consumers = consumers_of(inspector, sink, pipeline.name)
+    assert request.version is not None
+    new, old = verdict.sink or Sink(), request.version.sink
+    schema = output_schema(inspector, sink, shadow, consumers, new, old)
+    blockers = [*schema.blockers()]
     if inspector.kafka.shapes([shadow]):
         blockers.append(
             f"topic {shadow} already exists. Delete it if no consumer needs it, or choose another "
@@ -86,10 +95,10 @@ def _plan(
         impact={
             "verdict": verdict.outcome,
             "findings": list(verdict.codes),
-            "consumers": consumers_of(inspector, sink, pipeline.name),
+            "consumers": consumers,
             "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
         },
-        risks=(*risks_of(verdict), *_risks(request, sink)),
+        risks=(*risks_of(verdict), *_risks(request, sink, schema)),
         blockers=tuple(blockers),
         resources=(f"checkpoint:{found.location}", f"topic:{shadow}"),
     )
@@ -258,7 +267,7 @@ WRITTEN_TWICE_AFTER_ROLLBACK = Risk(
 )
 
 
-def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
+def _risks(request: PlanRequest, sink: str, schema: OutputSchema) -> Iterator[str]:
     name, after = request.pipeline.name, request.options["after"]
     yield RUNS_BESIDE(entry_point=after, pipeline=name)
     if request.pipeline.effects is not Effects.IDEMPOTENT:
@@ -266,6 +275,7 @@ def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
     yield PAUSE_AT_SWITCH(pipeline=name)
     yield INTERRUPTED_BATCH(topic=sink)
     yield OTHER_PRODUCERS(topic=sink)
+    yield from schema.risks()
     if request.options.get("allow-differences"):
         yield DIFFERENCES_ALLOWED()
     yield WRITTEN_TWICE_AFTER_ROLLBACK(topic=sink)
@@ -278,6 +288,7 @@ RISKS = (
     PAUSE_AT_SWITCH,
     INTERRUPTED_BATCH,
     OTHER_PRODUCERS,
+    *SCHEMA_RISKS,
     DIFFERENCES_ALLOWED,
     WRITTEN_TWICE_AFTER_ROLLBACK,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -15,6 +15,7 @@ from headgate.model.version import Sink, Version
 from headgate.rules.spark.facts.expressions import QUOTED
 
 _DEEPEST = 40
+_WHOLE = frozenset(("byte", "short", "integer", "long"))
 _PICKED = re.compile(rf"^s\d+\.(?:{QUOTED}|[\w.])+$")
 RECORD = ("key", "topic", "partition", "headers")
 """Columns of a Kafka sink other than `value`."""
@@ -92,8 +93,21 @@ def output_changes(before: Version, after: Version) -> tuple[OutputChange, ...]:
     both = {p.column: (p, packed[p.column]) for p in old.payloads if p.column in packed}
     found = list(_columns(old, new, both))
     for was, now in both.values():
-        found.extend(_payload(was, now))
+        found.extend(payload_changes(was, now))
     return tuple(found)
+
+
+def lost_fields(changes: Iterable[OutputChange]) -> list[OutputChange]:
+    """Return the changes that consumers notice: fields that are gone or have another type.
+
+    In JSON all whole numbers are written alike.
+    """
+    return [
+        c
+        for c in changes
+        if c.kind in (OutputChangeKind.GONE, OutputChangeKind.TYPE)
+        and not (c.column and c.after is not None and {c.before, c.after} <= _WHOLE)
+    ]
 
 
 def _columns(
@@ -119,7 +133,8 @@ def _without(schema: Schema, names: set[str]) -> Schema:
     return Schema(tuple(f for f in schema.fields if f.name not in names))
 
 
-def _payload(was: Payload, now: Payload) -> Iterator[OutputChange]:
+def payload_changes(was: Payload, now: Payload) -> Iterator[OutputChange]:
+    """Yield what differs in the fields of one column; nothing if the fields of one are unknown."""
     if was.writer != now.writer:
         kind = OutputChangeKind.TYPE
         yield OutputChange(kind, "", was.column, was.writer, now.writer)
