@@ -1,5 +1,7 @@
 """A person decides on the switch of an online upgrade, while both versions run."""
 
+from itertools import count
+
 import pytest
 from test_online_steps import COPY, WHAT, Running, batches
 
@@ -8,6 +10,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult
 from headgate.reprocess.steps.upgrade.confirm_switch import ConfirmSwitch
 from headgate.reprocess.steps.upgrade.run_beside import RunBeside
+from support.crashing import Crash, Points
 
 STEP = ConfirmSwitch(pipeline="p", new="p2", topic="out-shadow")
 BESIDE = RunBeside(
@@ -97,3 +100,67 @@ def test_batches_that_were_seen_before_spark_removed_them_can_be_repeated():
     BESIDE.apply(world, {"copy": COPY})
     # The log begins with batch 4 by now; batch 3 was read while it was there.
     assert [e["t"]["0"] for e in world.kept("ends-confirm")["ends"]] == [20, 30, 40, 50]
+
+
+def test_looks_write_nothing_until_the_new_version_is_started():
+    world, written = Person(looks=300), []
+    world.write_record = lambda path, text: written.append(path)
+    world.logs["/d/ck"] = batches(10, 20, 30)
+    BESIDE.apply(world, {"copy": COPY})
+    assert not written and not world.programs.jobs
+    world.logs["/d/ck"] = batches(10, 20, 30, 40)
+    BESIDE.apply(world, {"copy": COPY})
+    assert set(written) == {"/runs/r/ends-confirm.json"} and world.programs.jobs
+
+
+class Killed(Person):
+    """As a person who confirms late; the worker is killed at any file and any repeated batch."""
+
+    def __init__(self, points):
+        super().__init__(looks=60)
+        self.ends = [10, 20]
+        self.logs["/d/ck"] = self.logs[COPY]
+        self.programs.run, self.hit = self.repeat, points.wrap(lambda: None)
+
+    def write_record(self, path, text):
+        self.hit()
+        super().write_record(path, text)
+        self.hit()
+
+    def manual_step(self, word, request, meanwhile):
+        def look():
+            # Spark writes a batch each second, and keeps twelve.
+            self.ends.append(self.ends[-1] + 10)
+            self.logs["/d/ck"] = batches(*self.ends)[-12:]
+            meanwhile()
+
+        super().manual_step(word, request, look)
+
+    def repeat(self, job):
+        """Do as the program: it continues in the copy from the ends that it is given."""
+        given, done = self.kept("ends-confirm"), self.logs[COPY]
+        assert (given["first"], given["ends"][0]) == (done[-1].number, {"t": {"0": self.at(done)}})
+        for end in given["ends"][1:]:
+            self.hit()
+            self.logs[COPY] += batches(end["t"]["0"], first=self.logs[COPY][-1].number + 1)
+            self.hit()
+        return self.programs.result
+
+    @staticmethod
+    def at(log):
+        return log[-1].offsets["t"][0]
+
+
+def test_a_worker_that_is_killed_at_any_moment_repeats_each_batch_once():
+    for at in count():
+        world = Killed(Points(at))
+        try:
+            BESIDE.apply(world, {"copy": COPY})
+        except Crash:
+            pass
+        else:
+            break
+        BESIDE.apply(world, {"copy": COPY})
+        copied = world.logs[COPY]
+        assert copied == batches(*world.ends)[: len(copied)] and len(world.ends) - len(copied) <= 5
+    assert at > 50

@@ -123,6 +123,8 @@ class RunBeside(StepBase):
 
         Spark removes old batches from the logs. A version that waits for hours without
         processing could no longer repeat them, and a failure of it would show only at the switch.
+        Files are written only for a start of the new version: a resume finds in the copy how far
+        it came, and in the logs what is left.
         """
         seen: dict[int, LoggedBatch] = {}
         calls = count()
@@ -130,7 +132,8 @@ class RunBeside(StepBase):
         def follow() -> None:
             if next(calls) % _LOOK_SECONDS:
                 return
-            goal = self._decided(applier, was, seen)
+            self._look(applier, seen)
+            goal = self._goal(applier, was, seen)
             if len(goal["ends"]) - 1 > self.max_lag:
                 self._run_to(applier, was, goal)
                 seen.clear()
@@ -151,15 +154,9 @@ class RunBeside(StepBase):
             )
         return found
 
-    def _decided(
-        self, applier: Applier, was: PriorState, seen: dict[int, LoggedBatch] | None = None
-    ) -> dict[str, Any]:
-        """Choose the last batch, and keep where each batch up to it ends.
-
-        `ends` begins with the last batch of the copy, whose number is `first`: batches of the copy
-        have the numbers of the running version's. `seen` has batches that were logged before.
-        """
-        seen = {} if seen is None else seen
+    def _decided(self, applier: Applier, was: PriorState) -> dict[str, Any]:
+        """Choose the last batch, and keep where each batch up to it ends."""
+        seen: dict[int, LoggedBatch] = {}
         output: dict[str, Any] = {}
         if self.goal == COMPARE:
             last, output["output"] = self._after_results(applier, seen)
@@ -168,15 +165,25 @@ class RunBeside(StepBase):
             if self.goal == SWITCH:
                 self._tell_uncommitted(applier)
             self._look(applier, seen)
+        found = self._goal(applier, was, seen) | output
+        write_record(applier, self._record, found)
+        return found
+
+    def _goal(
+        self, applier: Applier, was: PriorState, seen: Mapping[int, LoggedBatch]
+    ) -> dict[str, Any]:
+        """Return the last batch that was seen, and where each batch up to it ends.
+
+        `ends` begins with the last batch of the copy, whose number is `first`: batches of the copy
+        have the numbers of the running version's.
+        """
         copy = self._copy(applier, was)
         first = copy.last_offset_batch or 0
         here = {t: {str(p): o for p, o in parts.items()} for t, parts in copy.offsets.items()}
         ends = dict(zip(seen, batch_ends(list(seen.values())), strict=True))
         later = [end for number, end in ends.items() if number > first]
         self._check_kept(list(seen), first)
-        found = {**batch_facts(list(seen.values())), "first": first, "ends": [here, *later]}
-        write_record(applier, self._record, found | output)
-        return found | output
+        return {**batch_facts(list(seen.values())), "first": first, "ends": [here, *later]}
 
     def _check_kept(self, numbers: list[int], first: int) -> None:
         """Refuse unless every batch after `first` is known."""
