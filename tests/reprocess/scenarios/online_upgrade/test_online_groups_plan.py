@@ -1,10 +1,12 @@
 """Online upgrade of groups: its steps in order, what stands in its way, and what comes twice."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
+import test_online_plan
 
-from headgate.errors import ScenarioError, SchemaError
+from headgate.errors import RefusedError, ScenarioError, SchemaError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.kafka_streams import StreamsApplication, StreamsSink, StreamsSource
 from headgate.model.registered_pipelines import Commands, Pipeline
@@ -14,6 +16,8 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import load_step
+from headgate.store import open_store
+from headgate.store.rows import NewRun
 from support.flat_ports import FlatPorts
 
 START = "run --to $HEADGATE_OUTPUT_TOPIC"
@@ -287,3 +291,23 @@ def test_offsets_of_a_topic_that_is_no_longer_read_are_named_and_not_waited_for(
     steps = [s.details() for s in plan.steps if s.action == "compare_versions"]
     assert [list(s["topics"]) for s in steps] == [["orders"]]
     assert any("group app has committed offsets of old, but" in risk for risk in plan.risks)
+
+
+@pytest.mark.parametrize(
+    ("made", "output"),
+    [(plan(World()), "bills"), (test_online_plan.plan(test_online_plan.World()), "known")],
+    ids=["groups", "spark"],
+)
+def test_no_other_run_may_use_the_output_topic(tmp_path, made, output):
+    def enqueue(pipeline, *resources):
+        new = NewRun(scenario=made.scenario, pipeline=pipeline, plan_hash=made.hash,
+                     plan=dump_plan(made), resources=resources)  # fmt: skip
+        return store.runs.enqueue(new, by="ann", action="apply")
+
+    with closing(open_store(f"sqlite:///{tmp_path / 'db'}")) as store:
+        run = enqueue("p", *made.resources)
+        for topic in (output, f"{output}-shadow"):
+            with pytest.raises(RefusedError, match=f"{run} is queued and uses topic {topic}: wait"):
+                enqueue("other", "group:other", f"topic:{topic}")
+        # Others may read what both versions read.
+        enqueue("other", "group:other", "topic:orders")

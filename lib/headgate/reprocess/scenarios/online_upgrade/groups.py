@@ -105,6 +105,7 @@ def _plan(
         options=dict(request.options),
         resources=(
             *(f"group:{p.group}" for p in (old, new)),
+            f"topic:{pair.output}",
             f"topic:{pair.shadow}",
         ),
     )

@@ -100,7 +100,7 @@ def _plan(
         },
         risks=(*risks_of(verdict), *_risks(request, sink, schema)),
         blockers=tuple(blockers),
-        resources=(f"checkpoint:{found.location}", f"topic:{shadow}"),
+        resources=(f"checkpoint:{found.location}", f"topic:{sink}", f"topic:{shadow}"),
     )
 
 
