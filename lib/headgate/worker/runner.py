@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from typing import Any
 
 from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.execution.execute import Executor, Record
+from headgate.reprocess.execution.relied_topics import relied_topics
 from headgate.reprocess.execution.suspended_restarts import find_suspensions, may_reenable
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.reprocess.steps.base.step import Step, pipeline_of
@@ -116,7 +118,8 @@ class Runner:
             try:
                 with closing(self._effects(row, plan, position)) as applier:
                     step = self._step(row, plan, position)
-                    self._executor(row, plan, applier).apply(position, step)
+                    topics = relied_topics(plan, position)
+                    self._executor(row, plan, applier, topics).apply(position, step)
             except RunCancelledError as error:
                 return RunState.CANCELLED, f"{error}{self._reenable_restarts(row, plan, position)}"
             except HeadgateError as error:
@@ -177,8 +180,15 @@ class Runner:
         said = of_undo(mask_text(error), row.undo_of) if error else None
         self._store.runs.finish(run, state, error=said)
 
-    def _executor(self, row: RunRow, plan: Plan, applier: LiveApplier) -> Executor:
-        return Executor(applier, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))
+    def _executor(
+        self,
+        row: RunRow,
+        plan: Plan,
+        applier: LiveApplier,
+        topics: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Executor:
+        journal = RunJournal(self._store, row.id, plan, undo_of=row.undo_of)
+        return Executor(applier, journal, topics)
 
     def _effects(
         self, row: RunRow, plan: Plan, position: int, *, cancellable: bool = True

@@ -217,6 +217,24 @@ def test_both_versions_switch_at_one_offset_and_the_undo_returns_to_it(billing):
     assert said in billing.journal(undone["run"])
 
 
+def test_an_output_topic_that_is_recreated_while_a_person_decides_ends_the_run(billing):
+    billing.register()
+    file, _ = billing.plan("--confirm-switch")
+    run = billing.team.run("apply", str(file), "--detach")["run"]
+    billing.wait(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked")
+    # Without results the old version leaves the topic alone, and nothing creates it by chance.
+    billing.producer.close()
+    billing.wait_until_billed()
+    admin = AdminClient({"bootstrap.servers": billing.team.bootstrap})
+    admin.delete_topics([billing.bills], operation_timeout=30)[billing.bills].result()
+    make_topic(billing.team.bootstrap, billing.bills, 2)
+    billing.team.run("confirm", run)
+    assert billing.team.ended(run) == "refused"
+    error = billing.team.run("runs", run)["error"]
+    assert f"topic {billing.bills} was deleted and recreated since the plan was made" in error
+    billing.check_clean()
+
+
 @pytest.mark.long
 def test_a_version_that_writes_something_else_is_not_switched_to(billing):
     billing.register(new=("--more", "1"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
 from headgate.errors import HeadgateError, RunCancelledError, StepError, UnreachableError
 from headgate.reprocess.ports.inspector import Applier
-from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.reprocess.steps.base.step import PriorState, Step, check_same_topics
 from headgate.text.secrets import mask_text
 
 
@@ -65,11 +66,20 @@ class Journal(Protocol):
 
 
 class Executor:
-    """Applies steps with `applier`; called again after a crash, it continues where it stopped."""
+    """Applies steps with `applier`; called again after a crash, it continues where it stopped.
 
-    def __init__(self, applier: Applier, journal: Journal) -> None:
+    `topics` are those that the next step relies on (see `relied_topics`).
+    """
+
+    def __init__(
+        self,
+        applier: Applier,
+        journal: Journal,
+        topics: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.applier = applier
         self.journal = journal
+        self.topics = topics or {}
 
     def apply(self, position: int, step: Step) -> None:
         """Carry out one step, unless it is done. If it was started before, check it first."""
@@ -89,13 +99,23 @@ class Executor:
             if step.is_applied(self.applier, was):
                 step.verify(self.applier, was)
                 return
+            self._check_topics()
             step.check(self.applier, again=True)
         else:
             self.applier.pause(0)
+            self._check_topics()
             step.check(self.applier)
             was = step.bind(self.applier)
             self.journal.begin(position, was)
         self._carry_out(step, was)
+
+    def _check_topics(self) -> None:
+        """Refuse if a topic was recreated since the run began."""
+        if not self.topics:
+            return
+        # Without an answer the step decides: the start of a stopped pipeline needs no broker.
+        with suppress(UnreachableError):
+            check_same_topics(self.applier, self.topics)
 
     def _carry_out(self, step: Step, was: PriorState) -> None:
         """Apply and verify; a failure counts only if the step's goal isn't reached after it.

@@ -5,15 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.errors import UnreachableError
+from headgate.errors import RefusedError, StalePlanError, UnreachableError
 from headgate.gateway.adapters.checkpoints import CheckpointAdapter
 from headgate.gateway.adapters.kafka import KafkaAdapter
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.execution.relied_topics import relied_topics
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.scenarios.build import build_plan, drift
+from headgate.reprocess.steps.topics.delete_topics import DeleteTopics
 from headgate.usecases.compare.connect_evidence import with_judge
 from headgate.usecases.context import Context
+from headgate.worker.run_journal import RunJournal
 from support.crashing import COMMANDS
 
 pytestmark = pytest.mark.slow
@@ -117,6 +121,67 @@ def test_a_topic_that_is_recreated_before_the_run_makes_the_plan_stale(
     assert not drift(before, plan(query, scenario, options))
     ids["refunds"] = "R2"
     assert drift(before, plan(query, scenario, options)) == ("topics: refunds id was R, is now R2",)
+
+
+@pytest.fixture
+def steps(query):
+    """A plan of several steps, the position of its start, and what carries out one of them."""
+    made = plan(query, "from-scratch", {})
+    run = query.enqueue(made)
+    journal = RunJournal(query.store, run, made, undo_of=None)
+
+    def apply(position):
+        topics = relied_topics(made, position)
+        Executor(query.applier(run), journal, topics).apply(position, made.steps[position])
+
+    actions = [step.action for step in made.steps]
+    return made, actions.index("start_pipeline"), apply
+
+
+def test_a_topic_that_is_recreated_during_the_run_ends_it_before_the_next_step(steps, ids, query):
+    _, start, apply = steps
+    for position in range(start):
+        apply(position)
+    ids["refunds"] = "R2"
+    with pytest.raises(StalePlanError, match="topic refunds was deleted and recreated since"):
+        apply(start)
+    assert not (query.folder / "running").exists()
+    del ids["refunds"]
+    with pytest.raises(RefusedError, match="topic refunds no longer exists"):
+        apply(start)
+    ids["refunds"] = "R"
+    apply(start)
+    assert (query.folder / "running").exists()
+
+
+def test_a_started_step_is_compared_again_on_a_resume_unless_it_is_done(steps, ids, query):
+    made, start, apply = steps
+    for position in range(start):
+        apply(position)
+    journal = RunJournal(query.store, query.store.runs.list()[0].id, made, undo_of=None)
+    journal.begin(start, made.steps[start].bind(query.applier("preview")))
+    ids["refunds"] = "R2"
+    with pytest.raises(StalePlanError, match="topic refunds was deleted and recreated since"):
+        apply(start)
+
+
+def test_partitions_may_be_added_and_a_broker_may_be_away(steps, ids):
+    made, start, apply = steps
+    made.preconditions["topics"]["refunds"]["partitions"] = 9
+    for position in range(start):
+        apply(position)
+    ids.down = True
+    apply(start)
+
+
+def test_what_follows_the_last_start_and_an_undo_rely_on_no_topic(steps):
+    made, start, _ = steps
+    assert set(relied_topics(made, start)) == {"orders", "refunds"}
+    assert relied_topics(made, start + 1) == {}
+    assert relied_topics(replace(made, scenario="undo"), 0) == {}
+    assert relied_topics(replace(made, steps=made.steps[:start]), 0) == {}
+    gone = DeleteTopics(topics={"orders": {}})
+    assert set(relied_topics(replace(made, steps=(*made.steps, gone)), 0)) == {"refunds"}
 
 
 def test_a_pause_needs_no_broker(query, ids):

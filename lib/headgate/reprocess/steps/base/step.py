@@ -169,6 +169,14 @@ def check_topics(inspector: Inspector, planned: Mapping[str, Mapping[str, Any]])
     _refuse_other_topics(inspector.kafka.identities(planned), planned)
 
 
+def check_same_topics(inspector: Inspector, planned: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse if a topic is gone or was recreated; it may have more partitions than planned."""
+    now = inspector.kafka.identities(planned)
+    counts = {name: {**facts, "partitions": now[name][1]} for name, facts in planned.items()
+              if name in now}  # fmt: skip
+    _refuse_other_topics(now, {**planned, **counts})
+
+
 def check_found_topics(
     found: Mapping[str, Topic], planned: Mapping[str, Mapping[str, Any]]
 ) -> None:
