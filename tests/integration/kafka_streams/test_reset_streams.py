@@ -187,8 +187,8 @@ def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, a
     assert f"{app}-2-counts-changelog" not in plan["impact"]["internal_topics"]
     done = team.run(*reset, "--internal-topics", f"{app}-per-minute-changelog", "--execute")
     assert done["state"] == "done"
-    (unproven,) = (s for s in done["steps"] if s["action"] == "clear_local_state")
-    assert "unproven" in unproven["describe"]
+    (cleared,) = (s for s in done["steps"] if s["action"] == "clear_local_state")
+    assert "not verified" in cleared["describe"]
     shutil.rmtree(state)
     with running(words):
         resettable.produce(broker, f"{app}-in", [("a", 260_000), ("b", 10_000), ("a", 260_000)])
