@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _S = "spark.sql.streaming."
 PARTITIONS = "spark.sql.shuffle.partitions"
+# How many batches a checkpoint keeps at least, and Spark's default.
+RETAINED, DEFAULT_RETAINED = _S + "minBatchesToRetain", 100
 WATERMARK_POLICY = _S + "multipleWatermarkPolicy"
 # Whether a batch without new rows runs when the watermark has advanced; Spark's default is true.
 NO_DATA_BATCHES = _S + "noDataMicroBatches.enabled"

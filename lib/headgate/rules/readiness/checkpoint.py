@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.sinks import normal_path
+from headgate.model.spark_settings import DEFAULT_RETAINED, RETAINED
 from headgate.model.version import Engine, Version
 from headgate.rules.core.source_names import location, option
 from headgate.rules.readiness.facts.report import Problem, Severity
@@ -16,8 +17,6 @@ from headgate.rules.readiness.facts.spans import span, span_ms
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.event_time import output_mode
 
-RETAINED = "spark.sql.streaming.minBatchesToRetain"
-DEFAULT_RETAINED = 100
 FEW_BATCHES = 10
 SHORT_MS = 3_600_000
 """One hour: a faulty deployment is seldom noticed earlier."""

@@ -205,6 +205,18 @@ def test_only_one_topic_can_be_replaced(sink, said):
     assert said in " ".join(made.blockers) and not made.can_apply
 
 
+@pytest.mark.parametrize(
+    ("settings", "lag", "ok"),
+    [({}, 99, True), ({}, 100, False), ({"minBatchesToRetain": "5"}, None, False)],
+)
+def test_a_lag_beyond_the_retained_batches_blocks_it(settings, lag, ok):
+    named = {f"spark.sql.streaming.{name}": value for name, value in settings.items()}
+    version = replace(VERSION, settings=named)
+    made = plan(World(), version=version, **({} if lag is None else {"max-lag": lag}))
+    assert made.can_apply is ok
+    assert ok or "Pass a smaller --max-lag" in made.blockers[0]
+
+
 def test_keys_that_the_results_do_not_have_block_it():
     schema = Schema((Field("id", "string"), Field("n", "long")))
     payload = Payload(column="value", writer="to_json", schema=schema)

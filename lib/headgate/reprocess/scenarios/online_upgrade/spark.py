@@ -8,6 +8,7 @@ from typing import Any
 
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Effects
+from headgate.model.spark_settings import DEFAULT_RETAINED, RETAINED
 from headgate.model.version import Sink
 from headgate.reprocess.checkpoint.source_offsets import QueryPosition, SourceKind
 from headgate.reprocess.plan import Plan
@@ -38,7 +39,7 @@ from headgate.reprocess.steps.upgrade.shadow_topic import CreateShadowTopic, Del
 from headgate.reprocess.steps.upgrade.stage_checkpoint import StageCheckpoint, SwapStagedCheckpoint
 from headgate.reprocess.steps.upgrade.verify_switch import VerifySwitch
 from headgate.reprocess.steps.upgrade.verify_version import start_version
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 from headgate.text.risk import Risk
 
 _COMPARE_SECONDS, _MOST_LAG = 60, 10
@@ -74,7 +75,7 @@ def _plan(
     assert request.version is not None
     new, old = verdict.sink or Sink(), request.version.sink
     schema = output_schema(inspector, sink, shadow, consumers, new, old)
-    blockers = [*schema.blockers()]
+    blockers = [*schema.blockers(), *_lag_blockers(request)]
     if inspector.kafka.shapes([shadow]):
         blockers.append(
             f"topic {shadow} already exists. Delete it if no consumer needs it, or choose another "
@@ -102,6 +103,20 @@ def _plan(
         blockers=tuple(blockers),
         resources=(f"checkpoint:{found.location}", f"topic:{sink}", f"topic:{shadow}"),
     )
+
+
+def _lag_blockers(request: PlanRequest) -> Iterator[str]:
+    """Refuse a lag beyond the batches that Spark retains: the new version couldn't repeat them."""
+    settings = request.version.settings if request.version is not None else {}
+    text = settings.get(RETAINED, "")
+    retained = int(text) if text.isdecimal() else DEFAULT_RETAINED
+    most = common.at_least(request.options, "max-lag", 0, _MOST_LAG)
+    if most >= retained:
+        yield (
+            f"the new version may lag {plural(most, 'batch')} behind, but Spark retains "
+            f"only {retained} ({RETAINED}), and the new version repeats the batches of the running "
+            "version. Pass a smaller --max-lag"
+        )
 
 
 def _steps(
