@@ -7,7 +7,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-# In seconds. A build machine may be twenty times slower than usual; pytest gives a test twice that.
+# In seconds. A build machine may be twenty times slower than usual; pytest gives a test four times
+# that.
 PATIENCE = 300.0
 
 
