@@ -136,7 +136,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--disagreements",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Without a checkpoint: write query plans and findings to FILE, for a bug report.",
+    help="Without a checkpoint: write query plans, findings and the outcomes of rules and twin run "
+    "to FILE, for a bug report.",
 )
 @streams_options
 @format_option("markdown", "sarif", "junit")

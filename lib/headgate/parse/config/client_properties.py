@@ -85,8 +85,9 @@ def _trust(given: Mapping[str, tuple[str, int]], source: str) -> dict[str, str]:
     location, line = given["ssl.truststore.location"]
     if given.get("ssl.truststore.type", ("JKS", 0))[0].upper() != _PEM:
         raise ParseError(
-            "Headgate reads only PEM truststores: export the certificates with keytool"
-            " -exportcert -rfc, and set ssl.truststore.type=PEM",
+            "Headgate reads only PEM truststores: export the certificates with `keytool -list -rfc "
+            "-keystore FILE > ca.pem`, and set ssl.truststore.location to the new file and "
+            "ssl.truststore.type=PEM",
             source=source,
             line=line,
         )

@@ -61,6 +61,6 @@ def given_line(word: str, what: Given, key: CompareKey) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{word}**: {plain(what.name())}", width="content")
         st.button(
-            "Other evidence", key=f"{key}_other", type="tertiary", icon=":material/edit:",
+            "Change evidence", key=f"{key}_other", type="tertiary", icon=":material/edit:",
             on_click=keep, args=(key, None),
         )  # fmt: skip

@@ -257,8 +257,9 @@ NONE_WRITTEN = Risk(
 RECORDS_STAY = Risk(
     "{topic} keeps the records that {batches} wrote, and gets the reprocessed results after "
     "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
-    "({offsets}). The run records the final offset ranges. A consumer group that hasn't read "
-    "the old records can skip them with `headgate plan skip-records`",
+    "({offsets}). Records of other producers can also be at these offsets. The run records the "
+    "final offset ranges. A consumer group that hasn't read the old records can skip them with "
+    "`headgate plan skip-records`",
     batches="batches FIRST to LAST",
     offsets="TOPIC[PARTITION] offsets FIRST to LAST",
 )

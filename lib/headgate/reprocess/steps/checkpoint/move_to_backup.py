@@ -31,9 +31,9 @@ class MoveToBackup(StepBase):
 
     def describe(self) -> str:
         return (
-            f"move the {self.what} {self.folder} to a backup folder next to it. Headgate deletes "
-            "the backup folder with the snapshots of the run (`keep_snapshots` under [runs] in "
-            "headgate.toml)"
+            f"move the {self.what} {self.folder} to a backup folder next to it. Headgate keeps the "
+            "backup folder until it deletes the snapshots of this run (`keep_snapshots` under "
+            "[runs] in headgate.toml)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

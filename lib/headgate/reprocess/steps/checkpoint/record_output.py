@@ -27,7 +27,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOutput(StepBase):
-    """Save the offsets of output records that the query will write a second time.
+    """Save the offsets of the output records after a batch, which the query will write again.
 
     Their time identifies them: Spark's Kafka sink leaves it to its producer or to the broker, and
     no record of a batch is older than `since` (Unix milliseconds), when the first of them was
@@ -65,7 +65,9 @@ class RecordOutput(StepBase):
         text = json.dumps({**record, "written": was["written"]}, indent=1) + "\n"
         applier.folders.write_record(was["file"], text)
         applier.note(
-            f"output records that the query will write a second time: {spans(self.topic, rows)}"
+            f"output records after batch {self.batch}: {spans(self.topic, rows)}. The query will "
+            "write its own records among them a second time. Records of other producers can also "
+            "be among them"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:

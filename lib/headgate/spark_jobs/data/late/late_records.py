@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--duplicates",
         default=OFFSETS,
         help="What identifies duplicates: offsets (default), key or value.FIELD, separated by "
-        "commas. With none, duplicates aren't removed.",
+        "commas. `none` keeps duplicates.",
     )
 
 
