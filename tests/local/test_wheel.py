@@ -31,7 +31,7 @@ chosen = {"pipeline": "orders-by-city", "before": "1", "after": "2"}
 console = Path(headgate.__file__).parent / "console" / "console.py"
 shown = {}
 for name in PAGES:
-    at = AppTest.from_file(str(console), default_timeout=PATIENCE).run()
+    at = AppTest.from_file(str(console), default_timeout=300).run()
     for key, value in chosen.items():
         at.query_params[key] = value
     at.switch_page(f"pages/{name}.py").run()

@@ -221,7 +221,7 @@ def test_an_output_topic_that_is_recreated_while_a_person_decides_ends_the_run(b
     billing.register()
     file, _ = billing.plan("--confirm-switch")
     run = billing.team.run("apply", str(file), "--detach")["run"]
-    billing.wait(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked")
+    until(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked", every=1)
     # Without results the old version leaves the topic alone, and nothing creates it by chance.
     billing.producer.close()
     billing.wait_until_billed()
