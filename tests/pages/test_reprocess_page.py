@@ -24,6 +24,7 @@ from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.views.words.impact import no_undo_words
 from support.console_seed import add_stopped_pipeline
+from support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -240,7 +241,7 @@ def plan_to_empty(*, backed_up: bool) -> Plan:
 
 
 def test_steps_without_an_undo_are_named_before_the_run_is_confirmed():
-    at = AppTest.from_function(agreeing).run()
+    at = AppTest.from_function(agreeing, default_timeout=PATIENCE).run()
     said = "No undo is possible for 1 step: delete all records of bills."
     assert said in text(at)
     assert at.checkbox(key=ReprocessKey.CONFIRM).label == "I have read the plan"
@@ -248,6 +249,26 @@ def test_steps_without_an_undo_are_named_before_the_run_is_confirmed():
 
 
 OFFER = "downstream pipelines get duplicates: b. To rewind these pipelines, too, run "
+
+
+def opened():
+    from headgate.reprocess.output_effects import OutputEffects
+    from headgate.reprocess.plan import Plan
+    from headgate.reprocess.scenarios.dead_letters.risks import OUT_OF_ORDER, REPLACES_NEWER
+    from headgate.ui.reprocess.plan_view import plan_consequences
+
+    statements = OutputEffects(run=("They are redriven again only with --again",))
+    plan_consequences(
+        Plan(scenario="dead-letters", pipeline="q", outputs=statements,
+             risks=(OUT_OF_ORDER(), REPLACES_NEWER(topic="redriven")))
+    )  # fmt: skip
+
+
+def test_a_sentence_opens_with_a_capital_unless_it_opens_with_a_name():
+    shown = text(AppTest.from_function(opened, default_timeout=PATIENCE).run())
+    assert "Redriven records come after newer records" in shown
+    assert "redriven is compacted" in shown
+    assert "only with “Also redrive" in shown and "--again" not in shown
 
 
 def offering():
@@ -266,7 +287,7 @@ def test_the_offer_of_a_chain_leads_to_its_filled_form(open_page, seeded, monkey
     """The link's own query parameters open the form; nothing of them stays in the address."""
     links = []
     monkeypatch.setattr(st, "page_link", lambda page, **more: links.append((page, more)))
-    shown = text(AppTest.from_function(offering).run())
+    shown = text(AppTest.from_function(offering, default_timeout=PATIENCE).run())
     label = "“Record timestamp in the first pipeline&#x27;s input”"
     assert f"plan “Chain” with {label} 2026-04-02T12:00" in shown
     ((page, link),) = links

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from headgate.reprocess.plan import UNDO, Plan, dump_plan
+from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps.base.step import Step
 from headgate.text.numbers import plural
 from headgate.ui.reprocess.impact_panel import impact_details
@@ -28,25 +30,14 @@ MOVES = frozenset({"offsets", "moves"})
 """Fields of steps with a row for each partition."""
 SENTENCES = 6
 """Risks and blockers that are shown without a click."""
+_WORD = re.compile(r"[a-z]+[ ,]")
 LONGEST = 1_500
 """Maximum length of a shown value; the saved plan has the whole value."""
-OPENERS = frozenset(
-    (
-        "a",
-        "an",
-        "it",
-        "its",
-        "no",
-        "the",
-        "there",
-        "topic",
-        "group",
-        "run",
-        "what",
-        "where",
-        "whoever",
-    )
-)
+OPENERS = frozenset((
+    "a", "after", "all", "an", "at", "between", "both", "each", "for", "if", "in", "it",
+    "its", "no", "on", "once", "other", "some", "the", "there", "these", "this", "topic", "group",
+    "run", "to", "until", "up", "what", "where", "whoever", "with",
+))  # fmt: skip
 """First words of a sentence that get a capital letter; other first words can be names."""
 
 
@@ -139,7 +130,8 @@ def plan_consequences(plan: Plan) -> None:
         reasons = [as_asked(reason, plan.scenario) for reason in plan.blockers]
         _sentences("Blockers", reasons, "refuses")
     if plan.risks:
-        _sentences("Risks", [as_asked(risk, plan.scenario) for risk in plan.risks], "unknown")
+        said = [as_asked(_opened(risk, plan), plan.scenario) for risk in plan.risks]
+        _sentences("Risks", said, "unknown")
         _chain_link(plan)
     for name, sentences in _outputs(plan).items():
         _sentences(name, sentences, "unknown")
@@ -183,7 +175,7 @@ def _chain_link(plan: Plan) -> None:
 def _outputs(plan: Plan) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, sentence in output_lines(plan):
-        found.setdefault(name, []).append(sentence)
+        found.setdefault(name, []).append(as_asked(sentence, plan.scenario))
     return found
 
 
@@ -213,6 +205,14 @@ def _sentences(title: str, lines: Sequence[str], hue: str) -> None:
 
 def _says(lines: Iterable[str], hue: str) -> str:
     return "".join(markup.say(_sentence(line), hue) for line in lines)
+
+
+def _opened(risk: str, plan: Plan) -> str:
+    """Return a risk with a capital, unless it begins with a name."""
+    scenario = SCENARIOS.get(plan.scenario)
+    declared = scenario.risks() if scenario else ()
+    is_word = any(_WORD.match(r.text) and r.is_of(risk) for r in declared)
+    return risk[:1].upper() + risk[1:] if is_word else risk
 
 
 def _sentence(text: str) -> str:
