@@ -16,7 +16,7 @@ def until(
     true: Callable[[], Any],
     what: str | Callable[[], Any] = "",
     *,
-    every: float = 0.05,
+    every: float = 0.1,
     seconds: float = PATIENCE,
 ) -> Any:
     """Return what `true` gives as soon as that is true; AssertionError if it never is.

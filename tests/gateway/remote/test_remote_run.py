@@ -87,7 +87,7 @@ def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s
     assert copy_issue(new, settings) == f"the copy {new} is incomplete: {said}"
 
     second = worker_of(team)
-    until(lambda: team.run("runs", run)["state"] == "done")
+    until(lambda: team.run("runs", run)["state"] == "done", every=1)
     assert team.context.registry.pipeline("q").checkpoint == new
     assert listing_hash(OLD, settings) == before
     found = set(changes.stored(path))

@@ -183,7 +183,7 @@ def test_both_versions_switch_at_one_offset_and_the_undo_returns_to_it(billing):
     assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == STEPS
     run = billing.team.run("apply", str(file), "--detach")["run"]
-    until(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked")
+    until(lambda: billing.team.run("runs", run)["waits_for"], "nobody is asked", every=1)
     # While a person decides, both versions run, and only the old one writes to the output.
     assert (billing.shell("billing", "status"), billing.shell("billing-v2", "status")) == (0, 0)
     assert {by for _, by in billing.written()} == {"old"}
