@@ -31,6 +31,24 @@ TWO_COUNTS = """Topologies:
       --> none
       <-- KSTREAM-SOURCE-0000000000
 """
+OF_A_TABLE = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [in])
+      --> KSTREAM-AGGREGATE-0000000001
+    Processor: KSTREAM-AGGREGATE-0000000001 (stores: [counts])
+      --> {operator}
+      <-- KSTREAM-SOURCE-0000000000
+    Processor: {operator} (stores: [{stores}])
+      --> KTABLE-TOSTREAM-0000000003
+      <-- KSTREAM-AGGREGATE-0000000001
+    Processor: KTABLE-TOSTREAM-0000000003 (stores: [])
+      --> KSTREAM-SINK-0000000004
+      <-- {operator}
+    Sink: KSTREAM-SINK-0000000004 (topic: out)
+      <-- KTABLE-TOSTREAM-0000000003
+"""
+FILTER = {"operator": "KTABLE-FILTER-0000000002", "stores": "rows"}
+SUPPRESS = {"operator": "KTABLE-SUPPRESS-0000000002", "stores": "held-store"}
 
 
 def described(folder, name="sink_replaced", config=None, text=None):
@@ -185,3 +203,26 @@ def test_equal_operators_whose_stores_are_swapped(first, second, is_reported, tm
     if is_reported:
         assert found["KST008"].outcome is U
         assert "The stores sales and stock are swapped." in found["KST008"].why
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(FILTER, SUPPRESS), (SUPPRESS, FILTER)], ids=["by suppress", "of suppress"]
+)
+def test_a_store_that_replaces_or_is_a_buffer_is_asked_about(old, new, tmp_path):
+    before, after = (
+        described(tmp_path / side["stores"], text=OF_A_TABLE.format(**side)) for side in (old, new)
+    )
+    found = rules(compare(left_behind(before), after))["KST003"]
+    assert (found.outcome, found.before, found.after) == (U, old["stores"], new["stores"])
+    assert found.question is not None and new["stores"] in found.question
+
+
+def test_a_table_of_a_named_operator_that_gets_stores_is_asked_about(tmp_path):
+    """`transformValues` with a name, a store of its own for the function, and Materialized."""
+    before, after = (
+        described(tmp_path / name, text=OF_A_TABLE.format(operator="work", stores=stores))
+        for name, stores in (("1", ""), ("2", "cache, rows"))
+    )
+    found = [f for f in compare(left_behind(before), after).findings if f.rule == "KST007"]
+    assert [(f.outcome, f.after) for f in found] == [(U, "cache"), (U, "rows")]
+    assert all("Is the operator work a table filter?" in (f.question or "") for f in found)

@@ -194,6 +194,14 @@ def test_state_without_a_changelog_is_lost_where_its_directory_changes(tmp_path)
     assert [r.findings[0].rule for r in (moved, lost, grown)] == ["KST051", "KST077", "KST033"]
 
 
+def test_a_store_without_a_changelog_does_not_move_between_disk_and_memory(tmp_path):
+    config = {}, {"default.dsl.store": "in_memory"}
+    report = upgrade(tmp_path, COUNT[0], sides=("before",) * 2, config=config, unlogged=("counts",))
+    (finding,) = (f for f in report.findings if f.rule == "KST075")
+    assert report.outcome is finding.outcome is W
+    assert "The store counts has no changelog." in finding.why
+
+
 def test_a_new_store_with_an_old_ones_changelog_takes_its_stale_rows(tmp_path):
     report = upgrade(tmp_path, "named_branch_added", stale=("two",))
     assert (report.outcome, report.findings[0].rule) == (W, "KST005")

@@ -1,5 +1,7 @@
 """Every readiness rule fires where it should, and stays silent where it should."""
 
+from datetime import UTC, datetime
+
 import pytest
 from readiness_subjects import (
     BY_KEY,
@@ -26,6 +28,7 @@ from readiness_subjects import (
 )
 
 from headgate.model.kafka_streams import InternalKind
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import OperatorKind, Progress, Sink, Watermark
 from headgate.rules.readiness.check import check
 from headgate.rules.readiness.codes import RULES
@@ -353,15 +356,59 @@ def test_a_checkpoint_in_a_data_folder_or_as_one(checkpoint, said):
     assert [f.what for f in found] == [said]
 
 
-def test_restoration_is_estimated_from_bytes_and_the_rate_is_said():
+@pytest.mark.parametrize(
+    ("held", "severity", "said"),
+    [
+        (4_000_000_000, Severity.MEDIUM, ("4 GB", "3.33 minutes")),
+        (20_000_000_000, Severity.HIGH, ("20 GB", "16.7 minutes")),
+    ],
+)
+def test_restoration_is_estimated_from_bytes_and_the_rate_is_said(held, severity, said):
     # 4 GB at 20 MB per second are 200 s.
-    known = cluster(BIG)
+    known = cluster(topic("shop-counts-changelog", bytes=held))
     report = check(streams(config={"num.standby.replicas": "0"}), cluster=known, now=NOW)
     found = next(f for f in report.findings if f.rule == "RDY080")
-    assert found.severity is Severity.MEDIUM
-    assert (
-        "4 GB" in found.what and "3.33 minutes" in found.what and "20 MB per second" in found.what
-    )
+    assert found.severity is severity
+    assert all(words in found.what for words in (*said, "20 MB per second"))
+
+
+def test_a_first_batch_without_a_limit_is_worse_with_state():
+    unlimited = (kafka(maxOffsetsPerTrigger=None),)
+    grades = [
+        check(version, rules=(RULE["RDY022"],)).findings[0].severity
+        for version in (spark(sources=unlimited), stateful(sources=unlimited))
+    ]
+    assert grades == [Severity.LOW, Severity.MEDIUM]
+
+
+def test_files_that_are_only_moved_can_still_be_replayed():
+    archived = spark(sources=(files(cleanSource="archive", sourceArchiveDir="s3a://done"),))
+    (found,) = check(archived, rules=(RULE["RDY024"],)).findings
+    assert found.severity is Severity.LOW
+    assert "cleanSource=archive (s3a://done)" in found.what and "sourceArchiveDir" in found.remedy
+
+
+def test_a_release_that_soon_gets_no_fixes_is_a_smaller_risk():
+    def said(month, day):
+        at = datetime(2026, month, day, tzinfo=UTC)
+        found = check(spark(engine_version="4.0.2"), now=at, rules=(RULE["RDY060"],)).findings
+        return [(f.severity, f.what) for f in found]
+
+    ending = [(Severity.LOW, "Bug fixes for Spark 4.0.2 end on 2026-11-23.")]
+    assert said(8, 24) == [] and said(8, 25) == said(11, 23) == ending
+    assert said(11, 24) == [(Severity.MEDIUM, "Bug fixes for Spark 4.0.2 ended on 2026-11-23.")]
+
+
+def test_columns_without_a_key_answer_the_question():
+    def found(**more):
+        (one,) = check(to("kafka", target="totals", **more), rules=(RULE["RDY053"],)).findings
+        return one
+
+    value = Schema((Field("value", "string"),))
+    open_, known = found(), found(schema=value)
+    assert open_.question and open_.severity is Severity.LOW
+    assert known.question is None and known.severity is Severity.MEDIUM
+    assert "The records have no key." in known.what
 
 
 def test_offsets_of_a_stopped_group_have_a_date():
