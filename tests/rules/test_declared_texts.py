@@ -1,5 +1,6 @@
 """What a finding says to do, what it asks, and how bad it is: its rule declares all of it."""
 
+import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -14,12 +15,38 @@ from headgate.rules.readiness.check import check
 from headgate.rules.readiness.facts.report import Severity
 from support.sampled import sampled_cases
 
-from .examples.recorded import CASES, judge
+from .examples.__main__ import FOLDER
+from .examples.calls import call_all
+from .examples.recorded import CASES, ROOT, judge
+from .examples.seen import seen_examples
 from .examples.tables import compared_rows, import_tests
 
 RULES = {rule.code: rule for rule in all_rules()}
 _FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
 FOLDERS = sorted(p.parent for p in CASES.rglob("outcome.json"))
+
+# Modules of unit tests, which show nearly all outcomes and severities.
+SHOWING = {
+    "compare": ("test_world",),
+    "readiness": ("test_readiness_rules",),
+    "spark": (
+        *("test_rules", "test_details_of_rules", "test_same_keys", "test_what_is_said"),
+        *("test_settings", "test_variables", "test_output_columns"),
+    ),
+    "kafka_streams": (
+        *("test_same_description", "test_other_facts", "test_kinds", "test_upgrades"),
+        "test_optimisation_off",
+    ),
+}
+# Recorded cases that show what no unit test and no example of a page does.
+ALSO = (
+    *("spark/join_wm_removed", "spark/kafka_topic_remove_nofail"),
+    "spark_fresh/third/chain_joined_windows_measure",
+    "spark_pulls_ninth/kennels_lines_by_from_csv",
+    *("streams_fresh/explicit_names_required_and_given", "streams_fresh/self_join_optimised"),
+    *("streams_more/foreign_key_result_renamed", "streams_more/grouped_table_regrouped_named"),
+    "streams_pulls_fifth/stamp_lots_for_updates",
+)
 
 
 @cache
@@ -76,6 +103,33 @@ def test_an_outcome_and_a_severity_that_a_rule_does_not_declare_are_found():
     with pytest.raises(AssertionError, match="RDY110 doesn't declare HIGH"):
         rules = (replace(tests.RULE["RDY110"], severities=(Severity.LOW,)),)
         check(version, now=tests.NOW, rules=rules, **known)
+
+
+@pytest.mark.slow
+def test_each_declared_outcome_and_severity_is_shown(declared):
+    """Without a test or a recorded case that shows it, nobody would see a verdict change."""
+    declared.clear()
+    for folder, names in SHOWING.items():
+        for name in names:
+            for called, test in vars(import_tests(folder, name)).items():
+                if called.startswith("test_"):
+                    call_all(test)
+    seen_examples()
+    examples = (e for p in FOLDER.glob("*.json") for e in json.loads(p.read_text("utf-8")).values())
+    for case in {e["reported"]["case"] for e in examples}:
+        if (ROOT / case / "outcome.json").is_file():
+            judge(ROOT / case)
+    for name in ALSO:
+        known = set(declared)
+        judge(CASES / name)
+        assert declared > known, f"{name} shows nothing more: take it out of ALSO"
+    claimed = {
+        (code, one)
+        for code, rule in RULES.items()
+        for one in (*rule.outcomes, *getattr(rule, "severities", ()))
+    }
+    missing = sorted(f"{code}: {one.name.lower()}" for code, one in claimed - declared)
+    assert missing == [], "write a test that shows it in a module of SHOWING, or don't declare it"
 
 
 def test_outcomes_and_severities_are_declared_worst_first():

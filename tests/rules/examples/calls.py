@@ -48,11 +48,11 @@ def _calls(module: str) -> Iterator[tuple[str, bool, Row]]:
         for name, test in sorted(vars(tests).items()):
             if name.startswith("test_"):
                 current = f"{where}, {name}"
-                _call_all(test)
+                call_all(test)
     return iter(kept)
 
 
-def _call_all(test: Any) -> None:
+def call_all(test: Any) -> None:
     """Call a test with all its parameters; one that needs more than a folder is left out."""
     marks = [m for m in getattr(test, "pytestmark", ()) if m.name == "parametrize"]
     choices = [[_named(m.args[0], values) for values in m.args[1]] for m in marks]
