@@ -12,7 +12,8 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_r
 
 _DERIVE = frozenset({"filter", "map_values", "transform_values"})
 _WORKED_OUT = frozenset({"foreign_key_join", "map_values", "transform_values"})
-_NAMED = frozenset({"processor", "stateful_processor"})
+# What a named operator of a table is called: without a store, with several, with one.
+_NAMED = frozenset({"processor", "stateful_processor", "materialize"})
 _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
 
