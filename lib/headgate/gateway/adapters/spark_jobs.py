@@ -198,7 +198,10 @@ class SparkJobAdapter:
     def _pause(self, ask_to_stop: Callable[[], None], child: Any, job: SparkJob) -> None:
         """Wait a little; a cancelled run first lets the program finish its current unit safely."""
         try:
+            begun = time.monotonic()
             self._context.pause(_POLL_SECONDS)
+            # Only a worker's pause takes time: a plan that measures must not spin.
+            time.sleep(max(0.0, begun + _POLL_SECONDS - time.monotonic()))
         except RunCancelledError:
             ask_to_stop()
             deadline = time.monotonic() + STOP_SECONDS
